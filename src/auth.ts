@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Gate } from './adapters/adapter.js'
-import { createFetch, type FetchOptions } from './adapters/fetch.js'
-import { createFetchGate, type FetchGate } from './adapters/fetch-gate.js'
+import { createFetch, createFetchGate, type FetchGate, type FetchOptions } from './adapters/fetch.js'
 import { messageOf } from './adapters/message-of.js'
 import { admit, refuseUpgrade } from './adapters/node/upgrade.js'
 import { type AccessApi, createAccessApi } from './control/access.js'
@@ -21,10 +20,8 @@ import { parseRequirement, type RequirementInput } from './settings/requirement.
 import type { Settings } from './settings.js'
 import { createEarly } from './wiring/early.js'
 import { rootPathsOf } from './wiring/home.js'
-import { createOpening, type Opening } from './wiring/opening.js'
+import { createOpening, createWhenOpen, createWithoutStore, type Opening, type WithoutStore } from './wiring/opening.js'
 import type { SettingsInput } from './wiring/settings.js'
-import { createWhenOpen } from './wiring/when-open.js'
-import { createWithoutStore, type WithoutStore } from './wiring/without-store.js'
 
 /** What `init` and `createAuth` return. */
 export interface Auth<Guarding = Gate> extends OperationsApi {

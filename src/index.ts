@@ -10,7 +10,7 @@ declare global {
 }
 
 export type { Gate } from './adapters/adapter.js'
-export type { FetchGate } from './adapters/fetch-gate.js'
+export type { FetchGate } from './adapters/fetch.js'
 export type { Auth } from './auth.js'
 export { createAuth } from './auth.js'
 export type { ApiTokenEntry, CreatedApiToken } from './contract/api-tokens.js'

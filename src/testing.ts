@@ -34,5 +34,5 @@ export { createTestClock, createTestRuntime, type TestClock, type TestRuntime } 
 export type { CookieJar, TestCookie } from './testing/cookies.js'
 export { createTestMailbox, type ReceivedMail, type TestMailbox, type TestTransport } from './testing/mailbox.js'
 export { createOAuthPeer, type OAuthPeer, type OAuthPeerOptions, type PeerRequest } from './testing/oauth-peer.js'
-export type { PeerAccount } from './testing/peer-account.js'
+export type { PeerAccount } from './testing/peer-sites.js'
 export { testSettings } from './testing/settings.js'

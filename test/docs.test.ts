@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,11 +12,11 @@ import { passkeyChallengeSeconds } from '../src/flows/passkeys/challenge.js'
 import { registrationPlaces } from '../src/flows/registration/draft.js'
 import { challengeSeconds, challengesAtOnce } from '../src/flows/session/two-factor-challenge.js'
 import { backupCodes } from '../src/flows/two-factor/backup-codes.js'
-import { enrolmentSeconds } from '../src/flows/two-factor/enrolment.js'
+import { enrolmentSeconds } from '../src/flows/two-factor/enrol-totp.js'
 import { factorTries } from '../src/flows/two-factor/second-factor.js'
 import { claimingHeaders } from '../src/guard/forwarded-headers.js'
 import { createHostPieces } from '../src/host/host-pieces.js'
-import { hostSchema } from '../src/host/settings/schema.js'
+import { hostSchema } from '../src/host/settings/host-settings.js'
 import { bodyLimitBytes, deepestBody, mostFields, mostValues } from '../src/http/body.js'
 import { problem } from '../src/http/problem.js'
 import { parseDuration } from '../src/lib/duration.js'
@@ -27,7 +27,7 @@ import type { CounterRule } from '../src/model/counter.js'
 import { checkRows } from '../src/model/doctor/checks.js'
 import { hostCheckRows } from '../src/model/doctor/host-checks.js'
 import { providerKinds } from '../src/oauth/providers.js'
-import { longestPassword } from '../src/passwords/password-text.js'
+import { longestPassword } from '../src/passwords/passwords.js'
 import { controlRoutes } from '../src/routes/admin/index.js'
 import { adminPageRoutes } from '../src/routes/admin/pages/index.js'
 import { routes } from '../src/routes/index.js'
@@ -42,6 +42,7 @@ import { readSettings, type SettingsInput } from '../src/wiring/settings.js'
 import { strictFaults } from './support/application-folder.js'
 import { attackServer } from './support/attack-server.js'
 import { mainJob } from './support/journey.js'
+import { mapFaults } from './support/map.js'
 import { freePort, startProgram } from './support/program.js'
 import { blocksOf, bodyOf, codeBelow, settingsOf, tableBelow } from './support/readme.js'
 import { testBrowser } from './support/tabs.js'
@@ -511,38 +512,32 @@ describe('the documents', () => {
 })
 
 describe('the map of the source', () => {
-  const tree = treeOf(readFileSync(map, 'utf8').split('```')[3] ?? '')
+  const text = readFileSync(map, 'utf8')
 
-  test('names only what exists', () => {
-    expect(tree.length).toBeGreaterThan(10)
-    expect(tree.filter((path) => !existsSync(join(root, 'src', path)))).toEqual([])
+  test('is short, describes every room, and names only what exists', () => {
+    expect(mapFaults(text, root)).toEqual([])
   })
 
-  test('names every folder, and every file at the top', () => {
-    const names = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    const present = names.filter((name) => {
-      const isFolder = statSync(join(root, 'src', name)).isDirectory()
-      return isFolder ? readdirSync(join(root, 'src', name)).length > 0 : /^[\w-]+\.ts$/.test(name)
-    })
-    expect(present.filter((name) => !tree.includes(name))).toEqual([])
+  test.each([
+    ['`flows/password/login.ts`', '`flows/password/logon.ts`', 'names flows/password/logon.ts, which is gone'],
+    ['`flows/<room>/x.ts`', '`flaws/<room>/x.ts`', 'names flaws/<room>/x.ts, which is gone'],
+    ['`docs/reference/routes.md`', '`docs/reference/paths.md`', 'names docs/reference/paths.md, which is gone'],
+    ['`openSession()`', '`openSessions2()`', 'names openSessions2(), which is gone'],
+    ['- **`mail/`**', '- The room', 'No paragraph is about mail'],
+    ['`schemes/`', 'A room', 'No paragraph describes passwords/schemes'],
+    ['`sealing/`', 'A room', 'No paragraph describes host/sealing'],
+    ['`mail/outbox.ts`', 'a file', 'The paragraph about mail names no file of it to read first'],
+    ['`mail/outbox.ts`', '`mail/outbox.ts`, `init.ts`, `auth.ts`, `ports.ts`', 'names 4 files'],
+    [' auth.ts ', ' ', 'The picture lacks auth.ts'],
+    [' auth.ts ', ' auth.ts wires/ ', 'The picture shows wires/, which is not in src'],
+  ])('with «%s» as %j it is wrong: %s', (before, after, fault) => {
+    expect(text).toContain(before)
+    expect(mapFaults(text.replace(before, after), root)).toContainEqual(expect.stringContaining(fault))
   })
 
-  /** Paths that a tree names: first words by their indentation, and every file name behind them; lines may go on below. */
-  function treeOf(text: string): string[] {
-    const folders: string[] = []
-    return text
-      .replaceAll(/\n {12,}/g, ' ')
-      .split('\n')
-      .filter((line) => line.trim() !== '')
-      .flatMap((line) => {
-        const [, indentation = '', name = '', rest = ''] = /^( *)(\S+)(.*)$/.exec(line) ?? []
-        folders.length = indentation.length / 2
-        const path = [...folders, name.replace(/\/$/, '')].join('/')
-        if (!name.endsWith('/')) return [path]
-        folders.push(name.slice(0, -1))
-        return [path, ...[...rest.matchAll(/(?<![/\w-])[\w-]+\.[tj]s\b/g)].map(([file]) => `${path}/${file}`)]
-      })
-  }
+  test('with more than 180 lines it is too long', () => {
+    expect(mapFaults(text + 'More.\n'.repeat(180), root)).toContainEqual(expect.stringContaining('It may have 180'))
+  })
 })
 
 function secrets(): Record<string, string> {

@@ -173,7 +173,7 @@ describe('rooms', () => {
   test.each([
     ['src/flows/steps/audit.ts', '../session/open.js', 'a step knows a use case'],
     ['src/flows/session/open.ts', '../account/read.js', 'a lower room knows a higher one'],
-    ['src/flows/registration/file.ts', '../two-factor/enrol.js', 'rooms of one level know each other'],
+    ['src/flows/registration/register.ts', '../two-factor/enrol.js', 'rooms of one level know each other'],
     ['src/flows/otp/verify.ts', '../oauth/finish.js', 'rooms of the highest level know each other'],
     ['src/routes/session/answer.ts', '../password/login.js', 'the room of sessions knows another'],
     ['src/routes/otp/api.ts', '../password/login.js', 'a route knows a route of another room'],

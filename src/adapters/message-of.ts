@@ -1,7 +1,6 @@
 import { IncomingMessage } from 'node:http'
 import type { HttpRequest } from '../http/message.js'
-import { readRequest as readCodehooksRequest } from './codehooks/message.js'
-import { isCodehooksRequest } from './codehooks/shape.js'
+import { isCodehooksRequest, readRequest as readCodehooksRequest } from './codehooks/message.js'
 import { readRequest as readFetchRequest } from './fetch.js'
 import { HonoMessage, isHonoContext } from './hono/message.js'
 import { readRequest as readNodeRequest } from './node/message.js'

@@ -15,15 +15,12 @@
  * @module
  */
 import type { SessionAnswer } from '../model/session-answer.js'
+import type { AutofillField, PasskeyAnswer, PasskeyBrowser, PasskeySignals } from './ceremonies.js'
 import { type Ceremony, type PasskeyCalls, perform } from './ceremonies.js'
-import type { PasskeyAnswer, PasskeySignals } from './passkey-answers.js'
-import type { AutofillField, PasskeyBrowser } from './passkey-browser.js'
 
 export type { SessionAnswer } from '../model/session-answer.js'
-export type { PasskeyCalls } from './ceremonies.js'
-export type { PasskeyAnswer } from './passkey-answers.js'
-export type { AutofillField } from './passkey-browser.js'
-export { PasskeyError } from './passkey-error.js'
+export type { AutofillField, PasskeyAnswer, PasskeyCalls } from './ceremonies.js'
+export { PasskeyError } from './ceremonies.js'
 
 /** All calls that return a promise, except `upgrade` and `signal`, reject with an `AuthClientError` or a `PasskeyError`. */
 export interface PasskeyClient {

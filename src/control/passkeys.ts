@@ -1,5 +1,4 @@
-import { listPasskeysOf } from '../flows/passkeys/list.js'
-import { removePasskeyOf } from '../flows/passkeys/remove.js'
+import { listPasskeysOf, removePasskeyOf } from '../flows/passkeys/list.js'
 import { type PasskeyEntry, toPasskeyEntry } from '../model/factors/passkey-entry.js'
 import type { Ports } from '../ports.js'
 import { applicationVisitor } from './application-visitor.js'

@@ -8,7 +8,7 @@ export type { MailInput } from '../settings/input.js'
 export type { Host, HostOptions } from './host-options.js'
 
 export type { CompatInput, HostAccountsInput, HostLimitsInput, HostSettingsInput } from './settings/input.js'
-export type { Size } from './settings/size.js'
+export type { Size } from './settings/limits.js'
 
 // When the module loads, not when a host is made: from then on the process may hold secrets.
 ignoreDebugger()

@@ -5,8 +5,8 @@ import type { World } from '../lib/runtime.js'
 import type { Logger } from '../settings.js'
 import type { Setup } from './flows/people/first-admin.js'
 import type { Folder } from './folder/folder.js'
-import { createSetupKey, type SetupKey } from './folder/setup-key.js'
-import type { FirstAdmin } from './store/first-admin.js'
+import { createSetupKey, type SetupKey } from './folder/secrets-file.js'
+import type { FirstAdmin } from './store/people.js'
 
 /** The set-up of the first administrator. Its routes exist before the store is open, and refuse until then. */
 export interface FirstStart {

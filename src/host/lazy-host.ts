@@ -1,6 +1,6 @@
 import type { Host, HostOptions } from './host-options.js'
 import type { HostSettings } from './settings/host-settings.js'
-import { lacksPackage, morePackages } from './spaces/more-packages.js'
+import { lacksPackage, morePackages } from './spaces/programs.js'
 
 /** A host whose code, with the optional packages that it needs, is loaded by `listen`. */
 export function lazyHost(settings: HostSettings, options: HostOptions): Host {

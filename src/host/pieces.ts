@@ -1,7 +1,7 @@
 import type { Route } from '../http/route.js'
 import type { HostParts } from '../wiring/for-host.js'
 import type { OpenSpaces, SpacesGround } from './spaces/ground.js'
-import type { FirstAdmin } from './store/first-admin.js'
+import type { FirstAdmin } from './store/people.js'
 
 /** What the host is built of, besides its folder and sockets. `Nouns` are the host's own tables. */
 export interface HostPieces<Nouns> extends Pick<HostParts<Nouns>, 'extension' | 'createRights' | 'topics' | 'close'> {

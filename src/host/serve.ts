@@ -8,7 +8,7 @@ import { readConfig } from './settings/config-file.js'
 import { type HostSettings, parseHostSettings } from './settings/host-settings.js'
 import type { StopTimes } from './sockets/stop.js'
 
-export { isMorePackages } from './spaces/more-packages.js'
+export { isMorePackages } from './spaces/programs.js'
 
 export interface ServeOptions {
   /**

@@ -1,7 +1,7 @@
 import { type ContentCoding, compressedOnce } from '../lib/compressed.js'
 import { sha256 } from '../lib/digest.js'
+import { trimBlanks } from '../lib/http-blanks.js'
 import type { Settings } from '../settings.js'
-import { acceptedEncoding } from './accept-encoding.js'
 import type { HttpRequest, HttpResponse } from './message.js'
 import { jsonBytes, notModified, withHeaders } from './problem.js'
 import type { RouteContext } from './route.js'
@@ -76,4 +76,23 @@ export function tagged({ headers }: Pick<HttpRequest, 'headers'>, response: Http
   const held = [headers['if-none-match'] ?? ''].flat().join(',')
   const answer = withHeaders(response, { etag })
   return held === '*' || held.includes(etag) ? notModified(answer) : answer
+}
+
+/**
+ * The best content coding of ours that a request accepts (RFC 9110 §12.5.3): brotli before gzip, null for neither.
+ * A coding with `q=0` is refused. `*` and other weights are ignored: every browser names its codings.
+ *
+ * @example acceptedEncoding('gzip, deflate, br') // 'br'
+ */
+export function acceptedEncoding(header: string | readonly string[] | undefined): 'br' | 'gzip' | null {
+  const accepted = [header ?? '']
+    .flat()
+    .join(',')
+    .toLowerCase()
+    .split(',')
+    .map((part) => part.split(';').map((piece) => trimBlanks(piece)))
+    .filter(([, weight = '']) => !/^q=0(?:\.0*)?$/.test(weight))
+    .map(([coding]) => coding)
+  if (accepted.includes('br')) return 'br'
+  return accepted.includes('gzip') ? 'gzip' : null
 }

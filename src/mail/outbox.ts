@@ -4,8 +4,7 @@ import type { HeldMail, OutboxMail } from '../model/outbox-mail.js'
 import type { Logger } from '../settings.js'
 import { createConcurrency } from './concurrency.js'
 import { createDelivery, type DeliveryOptions } from './delivery.js'
-import { mailLog, patient, type StoredRows } from './outbox-rows.js'
-import { sealValues } from './sealed-values.js'
+import { mailLog, patient, type StoredRows, sealValues } from './outbox-rows.js'
 
 export interface MailsOptions {
   keyring: Pick<Keyring, 'seal'>

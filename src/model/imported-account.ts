@@ -1,5 +1,4 @@
 import type { ErrorCode } from '../errors.js'
-import type { HashFault } from './hash-kind.js'
 
 /** What `auth.users.import` takes of one account. */
 export interface ImportedAccount {
@@ -97,4 +96,21 @@ export interface ImportReport {
   bcryptHashes?: number
   /** In the order of the input. */
   items: ImportedRecord[]
+}
+
+/** A kind of password hash: its scheme and parameters, and how long one computation is estimated to take. */
+export interface HashKind {
+  name: string
+  milliseconds: number
+}
+
+/** Why a hash that was made elsewhere cannot be taken over. */
+export type HashFault = 'hash_unsupported' | 'hash_too_costly' | 'hash_pepper_unknown' | 'hash_package_missing'
+
+/** The client that a password is hashed for. The queue serves sources one after the other. */
+export interface HashSource {
+  /** The client's network, or its known device; null: our own computations, which share no bound with clients. */
+  key: string | null
+  /** A known device of the account. Such sources have places of their own, and are every other one that is served. */
+  known: boolean
 }

@@ -4,8 +4,8 @@ import type { JudgedProviderInput } from '../settings/input.js'
 import { clientOf, judgedClientWithoutSecret } from '../settings/providers.js'
 import { accountOf } from './account.js'
 import { type Endpoints, nonceParameter } from './code-flow.js'
-import { idTokenClaims } from './id-token-claims.js'
 import { defineProvider, type ProviderKind } from './kind.js'
+import { idTokenClaims } from './token-request.js'
 
 export interface AppleInput extends Omit<JudgedProviderInput, 'CLIENT_SECRET'> {
   TEAM_ID: string

@@ -2,8 +2,8 @@ import type { ProviderInput } from '../settings/input.js'
 import { secretClient, secretClientOf } from '../settings/providers.js'
 import { accountOf, textOf } from './account.js'
 import { type Endpoints, nonceParameter } from './code-flow.js'
-import { idTokenClaims } from './id-token-claims.js'
 import { defineProvider, type ProviderKind } from './kind.js'
+import { idTokenClaims } from './token-request.js'
 
 /** Fixed here instead of discovered, so that no attacker can replace them (ASVS 5.0, 10.5.3). */
 const endpoints: Endpoints = {

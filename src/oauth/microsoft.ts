@@ -3,9 +3,9 @@ import type { JudgedProviderInput } from '../settings/input.js'
 import { judgedClient, secretClientOf } from '../settings/providers.js'
 import { accountId, textOf } from './account.js'
 import { nonceParameter } from './code-flow.js'
-import { idTokenClaims } from './id-token-claims.js'
 import { defineProvider, type ProviderKind } from './kind.js'
 import { refuse } from './questions.js'
+import { idTokenClaims } from './token-request.js'
 
 export interface MicrosoftInput extends JudgedProviderInput {
   /** `common`, `organizations`, `consumers`, or the id of a directory (a GUID). Default: `common`. */

@@ -5,10 +5,10 @@ import { judgedClient, secretClientOf, serverUrl } from '../settings/providers.j
 import { accountOf, type Claims } from './account.js'
 import { nonceParameter, type Recipe, type Workshop } from './code-flow.js'
 import { type OpenIdEndpoints, readMetadata } from './discovery.js'
-import { idTokenClaims } from './id-token-claims.js'
 import { defineProvider, type ProviderKind } from './kind.js'
 import { askObject, refuse } from './questions.js'
 import type { ProviderTokens } from './token-request.js'
+import { idTokenClaims } from './token-request.js'
 
 export interface OpenIdInput extends JudgedProviderInput {
   /** As the provider writes it in `/.well-known/openid-configuration`, letter for letter. https, or http on loopback. */

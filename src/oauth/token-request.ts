@@ -1,4 +1,5 @@
 import { parseJsonObject } from '../lib/json-object.js'
+import type { IdTokenClaims, IdTokenRules, IdTokens } from '../model/id-token.js'
 import type { AuthorizationAnswer } from './provider.js'
 import { type Asking, askText, refuse } from './questions.js'
 
@@ -78,4 +79,18 @@ function readTokens(status: number, answer: Readonly<Record<string, unknown>> | 
 function basicCredentials({ clientId, clientSecret }: TokenRequest): string {
   const encoded = [clientId, clientSecret].map((text) => new URLSearchParams([['', text]]).toString().slice(1))
   return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`
+}
+
+type IssuerRules = Pick<IdTokenRules, 'keySetUrl' | 'algorithms' | 'clientId' | 'isIssuer'>
+
+/** The claims of the id_token that came with an access token. @throws {ProviderFault} */
+export async function idTokenClaims(
+  idTokens: IdTokens,
+  { accessToken, idToken }: ProviderTokens,
+  rules: IssuerRules,
+  { nonce }: AuthorizationAnswer,
+): Promise<IdTokenClaims> {
+  if (idToken === null) return refuse('id_token_missing')
+  const result = await idTokens.check(idToken, { ...rules, nonce, accessToken })
+  return 'claims' in result ? result.claims : refuse(`id_token_${result.fault}`)
 }

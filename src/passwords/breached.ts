@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { FetchFault, fetchText } from '../lib/bounded-fetch.js'
 import type { World } from '../lib/runtime.js'
-import { normalForm } from './password-text.js'
+import { normalForm } from './passwords.js'
 
 /** Passwords from known breaches. */
 export interface BreachedPasswords {

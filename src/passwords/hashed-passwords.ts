@@ -1,28 +1,26 @@
-import { timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { AuthError } from '../errors.js'
+import { deriveKeyId } from '../lib/digest.js'
 import { createRandom } from '../lib/random.js'
-import type { HashFault, HashKind } from '../model/hash-kind.js'
-import type { HashSource } from '../model/hash-source.js'
+import type { HashFault, HashKind, HashSource } from '../model/imported-account.js'
 import { createArgon2Package } from './argon2-package.js'
-import { createComputeTimes } from './compute-times.js'
 import type { HashResult } from './hash-job.js'
 import { createHashPool, type HashPool } from './hash-pool.js'
-import { isTooLong, normalForm } from './password-text.js'
 import type { PasswordCheck, Passwords } from './passwords.js'
-import { createPeppers, type Peppers } from './peppers.js'
+import { isTooLong, normalForm } from './passwords.js'
 import { type Algorithm, type Computation, isTooCostly } from './recipe.js'
 import { createArgon2id } from './schemes/argon2id.js'
 import { createBcrypt } from './schemes/bcrypt.js'
 import { hashNamed, readAnyHash, readStoredHash, type StoredHash, writeStoredHash } from './stored-hash.js'
 
 /** Without a source, they are our own computations, as in tests and benchmarks. The code of requests has `Passwords`, where none can be forgotten. */
-export interface OwnPasswords extends Passwords {
+interface OwnPasswords extends Passwords {
   hash(password: string, source?: HashSource): Promise<string>
   verify(password: string, stored: string | null, source?: HashSource): Promise<PasswordCheck>
   requireRoom(source?: HashSource): void
 }
 
-export interface PasswordsOptions {
+interface PasswordsOptions {
   /** The scheme of new hashes; `argon2id` needs the package `@node-rs/argon2`. */
   algorithm: 'bcrypt' | 'argon2id'
   /** bcrypt's cost: 2^cost rounds. */
@@ -225,4 +223,65 @@ function kindOf({ name, milliseconds }: Computation): HashKind {
 
 function isSame(hash: string, other: string): boolean {
   return hash.length === other.length && timingSafeEqual(Buffer.from(hash), Buffer.from(other))
+}
+
+/** What comparisons took lately, by kind of hash: the floor under failed sign-ins. */
+interface ComputeTimes {
+  note(name: string, milliseconds: number): void
+  knows(name: string): boolean
+  /** Milliseconds: the slowest of the last computations of any kind, at most 5 s. */
+  slowest(): number
+}
+
+/** So many of each kind are remembered: one that a pause of the machine made slow is forgotten again. */
+const remembered = 32
+/** Kinds that are remembered; the one not seen for longest goes. Some libraries draw the number of rounds by lot. */
+const rememberedKinds = 64
+const mostMilliseconds = 5_000
+
+export function createComputeTimes(): ComputeTimes {
+  const lately = new Map<string, number[]>()
+
+  return {
+    note(name, milliseconds) {
+      const times = [...(lately.get(name) ?? []), milliseconds].slice(-remembered)
+      lately.delete(name) // a Map keeps the order of insertion
+      lately.set(name, times)
+      const [oldest] = lately.keys()
+      if (oldest !== undefined && lately.size > rememberedKinds) lately.delete(oldest)
+    },
+    knows: (name) => lately.has(name),
+    slowest: () => Math.min(mostMilliseconds, Math.max(0, ...[...lately.values()].flat())),
+  }
+}
+
+/** A key under which passwords are pre-hashed. */
+interface Pepper {
+  id: string
+  /**
+   * The 64 characters that bcrypt gets in the password's place, so that its 72 bytes never cut anything and no byte is
+   * a NUL.
+   */
+  preHash(password: string): string
+}
+
+interface Peppers {
+  /** The one of new hashes. Without a pepper its id is `-`. */
+  newest: Pepper
+  /** Also the one of hashes from before there was a pepper; null when it is gone. */
+  find(id: string): Pepper | null
+}
+
+function createPeppers(secrets: readonly string[]): Peppers {
+  // A fixed text keys the hashes that have no pepper: they differ from every other use of HMAC-SHA-384.
+  const none = createPepper('-', 'latchkey/password/v1')
+  const peppers = secrets.map((secret) => createPepper(deriveKeyId(secret, 'latchkey/pepper-id'), secret))
+  return {
+    newest: peppers[0] ?? none,
+    find: (id) => [...peppers, none].find((pepper) => pepper.id === id) ?? null,
+  }
+}
+
+function createPepper(id: string, key: string): Pepper {
+  return { id, preHash: (password) => createHmac('sha384', key).update(password, 'utf8').digest('base64') }
 }

@@ -1,5 +1,5 @@
-import { codePoints, isTooLong } from './password-text.js'
 import type { PasswordFault } from './passwords.js'
+import { codePoints, isTooLong } from './passwords.js'
 
 export interface PasswordPolicy {
   /** Code points of the normal form. */

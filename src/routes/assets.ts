@@ -1,6 +1,5 @@
 import { AuthError } from '../errors.js'
-import { acceptedEncoding } from '../http/accept-encoding.js'
-import { encoded, tagged } from '../http/kept-document.js'
+import { acceptedEncoding, encoded, tagged } from '../http/kept-document.js'
 import { asset, withHeaders } from '../http/problem.js'
 import { defineRoute } from '../http/route.js'
 

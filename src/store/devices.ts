@@ -1,4 +1,4 @@
-import type { Device } from '../model/device.js'
+import type { Device } from '../model/device-approval.js'
 import type { DevicesTable } from './rows.js'
 import { surplus } from './surplus.js'
 import { devices } from './tables.js'

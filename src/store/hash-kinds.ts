@@ -1,4 +1,4 @@
-import type { HashKind } from '../model/hash-kind.js'
+import type { HashKind } from '../model/imported-account.js'
 import { readInstallation } from './access-settings.js'
 import { installation, onlyRow } from './tables.js'
 import type { Steps } from './unit.js'

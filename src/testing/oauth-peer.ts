@@ -1,9 +1,8 @@
 import type { SettingsInput } from '../wiring/settings.js'
 import { createTestClock, type TestClock } from './clock.js'
-import type { PeerAccount } from './peer-account.js'
-import { createPeerClients, type PeerApplication } from './peer-clients.js'
 import { PeerDesk } from './peer-desk.js'
-import { peerSites } from './peer-sites.js'
+import type { PeerAccount } from './peer-sites.js'
+import { createPeerClients, type PeerApplication, peerSites } from './peer-sites.js'
 
 /** A request that reached the peer. */
 export interface PeerRequest {

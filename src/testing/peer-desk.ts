@@ -1,9 +1,14 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  createSign,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto'
 import { createRandom } from '../lib/random.js'
 import type { TestClock } from './clock.js'
-import type { PeerAccount } from './peer-account.js'
-import { type Authorization, readAuthorization } from './peer-authorization.js'
-import type { PeerClients } from './peer-clients.js'
-import { peerKey, s256 } from './peer-keys.js'
+import type { PeerAccount, PeerClients } from './peer-sites.js'
 import { openIdClaims, type PeerDocument, type PeerError, type PeerSite, peerMetadata } from './peer-sites.js'
 
 const codeLivesMs = 10 * 60_000
@@ -128,4 +133,115 @@ function basicCredentials(request: Request): (string | undefined)[] {
   const [, encoded = ''] = /^Basic (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
   const halves = Buffer.from(encoded, 'base64').toString().split(':')
   return halves.map((half) => new URLSearchParams(`_=${half}`).get('_') ?? '')
+}
+
+/** The parameters with which a browser was sent to a provider. */
+interface Authorization {
+  site: PeerSite
+  clientId: string
+  redirectUri: string
+  state: string
+  scope: readonly string[]
+  challenge: string
+  /** Null: none was sent, and none is returned. */
+  nonce: string | null
+}
+
+/**
+ * Reads an authorization request as strictly as providers do.
+ *
+ * @throws {Error} that names the fault, where a real provider shows an error page and does not redirect
+ */
+function readAuthorization(authorizationUrl: string, sites: readonly PeerSite[], clients: PeerClients): Authorization {
+  if (!URL.canParse(authorizationUrl)) throw new Error('The authorization URL is no URL. Pass the location header.')
+  const { origin, pathname, searchParams } = new URL(authorizationUrl)
+  const site = sites.find(({ authorization }) => authorization === `${origin}${pathname}`)
+  if (site === undefined) throw new Error(`${origin}${pathname} is no authorization endpoint of the test peer.`)
+
+  const sent = (name: string) => {
+    const [value = null, ...others] = searchParams.getAll(name)
+    // RFC 6749 §3.1: no parameter more than once.
+    return others.length > 0 ? null : value
+  }
+  const client = clients[site.name]
+  const scope = (sent('scope') ?? '').split(' ')
+  const faults = [
+    [sent('response_type') === 'code', 'response_type is not code'],
+    [sent('client_id') === client.CLIENT_ID, 'client_id is of no client'],
+    [sent('redirect_uri') === client.REDIRECT_URI, 'redirect_uri is not the one that is registered'],
+    [scope.includes(site.scope), `scope lacks ${site.scope}`],
+    [sent('code_challenge_method') === 'S256', 'code_challenge_method is not S256'],
+    [/^[\w-]{43}$/.test(sent('code_challenge') ?? ''), 'code_challenge is none of S256'],
+    [sent('state'), 'state is missing'],
+  ] as const
+  const [fault] = faults.filter(([holds]) => !holds)
+  if (fault) throw new Error(`${site.name} shows an error: ${fault[1]}`)
+
+  return {
+    site,
+    clientId: client.CLIENT_ID,
+    redirectUri: client.REDIRECT_URI,
+    state: sent('state') ?? '',
+    scope,
+    challenge: sent('code_challenge') ?? '',
+    nonce: sent('nonce'),
+  }
+}
+
+/** A real RSA key, made when it is first needed. */
+interface PeerKey {
+  /** The key set document (RFC 7517 §5). */
+  keySet(): object
+  /** A JWT with RS256. */
+  sign(claims: object): string
+}
+
+function createPeerKey(kid: string): PeerKey {
+  let pair: { publicKey: KeyObject; privateKey: KeyObject } | null = null
+  const keys = () => {
+    pair ??= newKeyPair('rsa')
+    return pair
+  }
+  return {
+    keySet: () => ({ keys: [{ ...keys().publicKey.export({ format: 'jwk' }), kid, alg: 'RS256', use: 'sig' }] }),
+    sign(claims) {
+      const text = [{ alg: 'RS256', typ: 'JWT', kid }, claims].map((part) => encode(JSON.stringify(part))).join('.')
+      return `${text}.${createSign('sha256').update(text).sign(keys().privateKey, 'base64url')}`
+    },
+  }
+}
+
+/** One for all peers of a process: making it takes longer than most tests, and it guards nothing. */
+const peerKey = createPeerKey('peer')
+
+/** The challenge of a PKCE verifier (RFC 7636 §4.2), and the hash that `at_hash` is half of. */
+function s256(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+function encode(text: string): string {
+  return Buffer.from(text).toString('base64url')
+}
+
+const publicKeyEncoding = { type: 'spki', format: 'der' } as const
+const privateKeyEncoding = { type: 'pkcs8', format: 'der' } as const
+
+/**
+ * A new key pair that can be exported as JWK. Node 20 can wait for ever while it exports a key that it has just made: a garbage
+ * collection at that moment ends the job that made the key, and both wait for one lock. Keys that were read have no such job.
+ *
+ * @param kind `rsa` (2048 bits), `ed25519`, or a curve such as `P-256`
+ */
+export function newKeyPair(kind: string, modulusLength = 2048): { publicKey: KeyObject; privateKey: KeyObject } {
+  const { publicKey, privateKey } = encodedPair(kind, modulusLength)
+  return {
+    publicKey: createPublicKey({ key: publicKey, type: 'spki', format: 'der' }),
+    privateKey: createPrivateKey({ key: privateKey, type: 'pkcs8', format: 'der' }),
+  }
+}
+
+function encodedPair(kind: string, modulusLength: number): { publicKey: Buffer; privateKey: Buffer } {
+  if (kind === 'rsa') return generateKeyPairSync('rsa', { modulusLength, publicKeyEncoding, privateKeyEncoding })
+  if (kind === 'ed25519') return generateKeyPairSync('ed25519', { publicKeyEncoding, privateKeyEncoding })
+  return generateKeyPairSync('ec', { namedCurve: kind, publicKeyEncoding, privateKeyEncoding })
 }

@@ -1,4 +1,4 @@
-import type { PeerAccount } from './peer-account.js'
+import { createRandom } from '../lib/random.js'
 
 /** A provider as the peer plays it: where it answers, and what is its own way. */
 export interface PeerSite {
@@ -125,4 +125,50 @@ function githubEmails({ id, email, emailVerified = true }: PeerAccount): object[
   return email === undefined
     ? [noreply]
     : [{ email, primary: true, verified: emailVerified, visibility: 'private' }, noreply]
+}
+
+/** A person with an account at every provider that the peer plays. */
+export interface PeerAccount {
+  /** What never changes about the account. For GitHub it must be a number in decimal digits. */
+  id: string
+  /** Default: none. */
+  email?: string
+  /** Whether the provider has confirmed the address. Default: true. */
+  emailVerified?: boolean
+  name?: string
+  /** Further claims of the id_token, such as Google's `hd`; one of the same name wins. */
+  claims?: Readonly<Record<string, unknown>>
+}
+
+/** The application that signs in at the peer. */
+export interface PeerApplication {
+  /** Where the application stands. Default: that of `testSettings`. */
+  baseUrl?: string
+  /** Default: `/auth`. */
+  basePath?: string
+}
+
+/** What a provider knows of an application, as the settings spell it. */
+interface PeerClient {
+  CLIENT_ID: string
+  CLIENT_SECRET: string
+  REDIRECT_URI: string
+}
+
+export interface PeerClients {
+  google: PeerClient
+  github: PeerClient
+  openid: PeerClient & { ISSUER: string }
+}
+
+/** Registers the application at every provider, each time with other secrets. */
+export function createPeerClients(application: PeerApplication, issuer: string): PeerClients {
+  const { baseUrl = 'http://localhost:3000', basePath = '/auth' } = application
+  const random = createRandom()
+  const client = (name: string): PeerClient => ({
+    CLIENT_ID: `client-${random.id()}`,
+    CLIENT_SECRET: random.token(),
+    REDIRECT_URI: `${baseUrl}${basePath}/oauthcallback/${name}`,
+  })
+  return { google: client('google'), github: client('github'), openid: { ...client('company'), ISSUER: issuer } }
 }

@@ -10,11 +10,9 @@ import { createEarly } from './early.js'
 import type { Home, HomeParts } from './home.js'
 import { type FindSpace, hostRoutes } from './host-routes.js'
 import { openExtendedStore } from './open-store.js'
-import { createOpening } from './opening.js'
+import { createOpening, createWhenOpen, createWithoutStore } from './opening.js'
 import type { SettingsInput } from './settings.js'
 import { createSpaceGuard, type GuardedSpace, type SpaceGuardOptions } from './space-guard.js'
-import { createWhenOpen } from './when-open.js'
-import { createWithoutStore } from './without-store.js'
 
 /** The settings of the accounts, as `init` takes them. */
 export type AccountSettingsInput = SettingsInput

@@ -9,11 +9,17 @@ import type { Store } from '../store/store.js'
 import { readMigrations } from './dry-run.js'
 import { requirePackages } from './packages.js'
 import { readSettings } from './settings.js'
-import { bindToolCalls, type ToolCalls } from './tool/calls.js'
-import { application, hostWith, type ToolHome } from './tool/home.js'
-import { createToolPorts, type ToolPorts } from './tool/ports.js'
-import { openToolStore, refuseNewer, refuseUnshared, type ToolParts } from './tool/store.js'
-import { createToolWake } from './tool/wake.js'
+import { bindToolCalls, createToolPorts, type ToolCalls, type ToolPorts } from './tool/calls.js'
+import {
+  application,
+  createToolWake,
+  hostWith,
+  openToolStore,
+  refuseNewer,
+  refuseUnshared,
+  type ToolHome,
+  type ToolParts,
+} from './tool/store.js'
 
 /** An application as the command-line tool finds it: its settings, and its database, which is not open yet. */
 export interface ToolApplication<Nouns = null> {

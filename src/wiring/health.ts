@@ -1,7 +1,7 @@
 import { nowSeconds, realMonotonic, type World } from '../lib/runtime.js'
 import type { Health } from '../model/health.js'
 import type { Passwords } from '../passwords/passwords.js'
-import type { Operations } from './operations.js'
+import type { Operations } from './measure.js'
 
 /** A check without an answer by then has failed. The whole takes less than two seconds. */
 const patienceMs = 1_500

@@ -12,8 +12,8 @@ import { routes } from '../routes/index.js'
 import type { Settings } from '../settings.js'
 import type { Store } from '../store/store.js'
 import type { BetweenProcesses } from './between-processes.js'
+import type { OpenStore } from './open-store.js'
 import { openStore } from './open-store.js'
-import type { OpenStore } from './store-needs.js'
 
 /** What differs between an application and the host of many applications. */
 export interface Home {

@@ -1,10 +1,14 @@
+import type { AccessFeed } from '../guard/access-settings.js'
 import type { Decisions } from '../guard/decisions.js'
+import type { Revocations } from '../guard/revocations.js'
 import type { HttpRequest, HttpResponse } from '../http/message.js'
 import type { Router } from '../http/router.js'
+import { memberOf } from '../lib/members.js'
 import { nowSeconds, realMonotonic, type World } from '../lib/runtime.js'
+import type { Migrations } from '../model/migrations.js'
 import type { Passwords } from '../passwords/passwords.js'
-import type { Observation, Telemetry } from '../telemetry/telemetry.js'
-import type { Operations } from './operations.js'
+import type { ScopedParts, Store } from '../store/store.js'
+import { noTelemetry, type Observation, type Telemetry } from '../telemetry/telemetry.js'
 
 /** Puts each request to the router in a span and times it. Routes are named as in the table, without what the client sent. */
 export function measured(router: Router, telemetry: Telemetry, basePath: string): Router {
@@ -75,4 +79,74 @@ async function waiting({ depth }: Pick<Operations, 'depth'>, now: number): Promi
     { name: 'latchkey.outbox.oldest_age', value: found.oldestAt === null ? 0 : Math.max(0, now - found.oldestAt) },
     { name: 'latchkey.outbox.set_aside', value: found.setAside },
   ]
+}
+
+/** What the operator of the application can ask of a running Latchkey. */
+export interface Operations {
+  /** How many mails wait, and since when (Unix seconds). This query also shows that the store answers. */
+  depth: Store['outbox']['depth']
+  /** Resolves when Redis answers; null without Redis. */
+  pingRedis: (() => Promise<unknown>) | null
+  /** Milliseconds since the start of the last good read of the change feed. */
+  feedAgeMs(): number | null
+  /** Whether guarded requests can be decided, after one more read if needed; half a second for each of the two at most. */
+  isDecisive(): Promise<boolean>
+  migrations(): Promise<Migrations>
+}
+
+export function operationsOf(
+  store: Pick<Store, 'outbox' | 'migrations'>,
+  revocations: Pick<Revocations, 'ageMs' | 'isFresh' | 'catchUp'>,
+  accessFeed: Pick<AccessFeed, 'isCurrent' | 'catchUp'>,
+  pingRedis: Operations['pingRedis'],
+): Operations {
+  return {
+    depth: () => store.outbox.depth(),
+    pingRedis,
+    feedAgeMs: () => revocations.ageMs(),
+    async isDecisive() {
+      const fresh = revocations.isFresh() || (await revocations.catchUp())
+      return fresh && (accessFeed.isCurrent() || (await accessFeed.catchUp()))
+    },
+    migrations: () => store.migrations(),
+  }
+}
+
+/** The store, each of its steps in a span. */
+export function tracedStore(store: Store, telemetry: Telemetry): Store {
+  if (telemetry === noTelemetry) return store
+  return {
+    ...store,
+    users: traced('users', store.users, telemetry),
+    identities: traced('identities', store.identities, telemetry),
+    passkeys: traced('passkeys', store.passkeys, telemetry),
+    sessions: traced('sessions', store.sessions, telemetry),
+    oneTimeTokens: traced('oneTimeTokens', store.oneTimeTokens, telemetry),
+    secondFactors: traced('secondFactors', store.secondFactors, telemetry),
+    devices: traced('devices', store.devices, telemetry),
+    counters: traced('counters', store.counters, telemetry),
+    outbox: traced('outbox', store.outbox, telemetry),
+    audit: traced('audit', store.audit, telemetry),
+    ...tracedParts(store, telemetry),
+    at: (scope) => tracedParts(store.at(scope), telemetry),
+  }
+}
+
+function tracedParts({ apiTokens, accessSettings }: ScopedParts, telemetry: Telemetry): ScopedParts {
+  return {
+    apiTokens: traced('apiTokens', apiTokens, telemetry),
+    accessSettings: traced('accessSettings', accessSettings, telemetry),
+  }
+}
+
+function traced<Noun extends object>(name: string, noun: Noun, telemetry: Telemetry): Noun {
+  return new Proxy(noun, {
+    get(target, verb) {
+      const step = memberOf(target, verb)
+      if (typeof step !== 'function') return step
+      const attributes = { 'db.operation.name': `${name}.${String(verb)}` }
+      return (...input: unknown[]) =>
+        telemetry.span('latchkey.store', attributes, () => Reflect.apply(step, target, input))
+    },
+  })
 }

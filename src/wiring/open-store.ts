@@ -1,10 +1,13 @@
-import { sleep } from '../lib/runtime.js'
-import type { Logger } from '../settings.js'
+import type { Keyring } from '../lib/keyring.js'
+import type { RandomSource } from '../lib/random.js'
+import { sleep, type World } from '../lib/runtime.js'
+import type { AuditEvent } from '../model/audit-event.js'
+import type { Change } from '../model/change.js'
+import type { Logger, Settings } from '../settings.js'
+import type { AuditSeal } from '../store/audit/chain.js'
 import type { DatastoreLimits } from '../store/datastore/store.js'
 import type { StoreExtension } from '../store/sql/store.js'
 import type { Store } from '../store/store.js'
-import { auditSeal } from './audit-seal.js'
-import type { StoreEvents, StoreNeeds } from './store-needs.js'
 
 /** Opens the store that the settings name, and loads no other store. */
 export async function openStore(needs: StoreNeeds, events: StoreEvents): Promise<Store> {
@@ -59,3 +62,34 @@ function reportPooler(logger: Logger): void {
   const sentence = 'A pooler shares the connections of PostgreSQL. Add pgbouncer=true to the URL of `database`.'
   logger.warn({ event: 'pooler' }, sentence)
 }
+
+const purpose = 'audit'
+
+/** Marks of the audit log under the `encryptionKey` setting, which the store never sees. */
+export function auditSeal(keyring: Pick<Keyring, 'digest' | 'digests' | 'keyIds'>): AuditSeal {
+  return {
+    sealAudit: (text) => keyring.digest(purpose, text),
+    checkAudit(text, mac) {
+      if (keyring.digests(purpose, text).includes(mac)) return 'good'
+      return keyring.keyIds.some((id) => mac.startsWith(`${id}.`)) ? 'bad' : 'unknown'
+    },
+  }
+}
+
+/** The early parts that a store needs. */
+export interface StoreNeeds {
+  settings: Settings
+  world: World
+  keyring: Keyring
+  random: RandomSource
+}
+
+/** The events that the store reports to this process. */
+export interface StoreEvents {
+  onChange(change: Change): void
+  onMail(): void
+  onAudit(event: AuditEvent): void
+}
+
+/** A type of its own, so that the public types lead to no store and so to no database driver. */
+export type OpenStore = (needs: StoreNeeds, events: StoreEvents) => Promise<Store>

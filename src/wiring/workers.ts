@@ -1,4 +1,4 @@
-import { endOverdueImpersonations } from '../flows/session/end-impersonation.js'
+import { endOverdueImpersonations } from '../flows/session/logout.js'
 import { accessTokensLiveSeconds } from '../flows/steps/issue-tokens.js'
 import { endDeletionWaits } from '../flows/two-factor/delete-account.js'
 import { createOutboxWorker, type OutboxWorker } from '../mail/outbox.js'

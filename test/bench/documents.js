@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createRemoteStore } from '../../.build/host/runner/datastore/remote-store.js'
+import { createRemoteStore } from '../../.build/host/runner/datastore/datastore.js'
 import { median, spread, table } from './numbers.js'
 import { launch, message } from './process.js'
 

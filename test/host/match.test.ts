@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createMatch } from '../../src/host/runner/exchange/match.js'
+import { createMatch } from '../../src/host/runner/exchange/application.js'
 
 const match = createMatch()
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { requireManifest } from '../../src/host/runner/exchange/manifest.js'
-import { namesNotRun } from '../../src/host/runner/exchange/not-run.js'
+import { namesNotRun, requireManifest } from '../../src/host/runner/exchange/manifest.js'
 
 const manifest = (more: object) => requireManifest({ authhooks: {}, routehooks: {}, globalhooks: [], ...more })
 

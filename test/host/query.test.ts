@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readPairs } from '../../src/host/runner/exchange/query.js'
+import { readPairs } from '../../src/host/runner/exchange/request.js'
 
 test('a name that comes more than once gets a list, and __proto__ is a name like any other', () => {
   const pairs = readPairs('a=1&b=2&a=3&a=&__proto__=4&c')

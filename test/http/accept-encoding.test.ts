@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { acceptedEncoding } from '../../src/http/accept-encoding.js'
+import { acceptedEncoding } from '../../src/http/kept-document.js'
 
 test.each([
   ['gzip, deflate, br, zstd', 'br'],

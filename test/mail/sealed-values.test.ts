@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createKeyring } from '../../src/lib/keyring.js'
-import { openValues, sealValues } from '../../src/mail/sealed-values.js'
+import { openValues, sealValues } from '../../src/mail/outbox-rows.js'
 
 const keyring = createKeyring(['sealed-values-key-0123456789abcdefghij'])
 

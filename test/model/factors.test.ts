@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import type { Totp } from '../../src/model/factors/kinds.js'
 import { hasFactor, sameFactors, twoFactorSince, usableFactors } from '../../src/model/factors/kinds.js'
-import type { Totp } from '../../src/model/factors/totp.js'
 import { factorMethods, provesFactor, withFactor, withoutFactor } from '../../src/model/second-factor.js'
 import { parse, readSources, type Source } from '../support/house-source.js'
 

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { newKeyPair } from '../../src/testing/peer-keys.js'
+import { newKeyPair } from '../../src/testing/peer-desk.js'
 import { createTestRuntime } from '../../src/testing.js'
 import { startOpenIdServer } from '../support/openid-server.js'
 import { createSigner, type Reply, startProviderServer, tokenAnswer } from '../support/provider-server.js'

@@ -19,8 +19,8 @@ const sources = readSources(fileURLToPath(new URL('../..', import.meta.url)))
 /** Other subjects that share a name: hosts of key sets, a font of the generated style sheet, keepers of passkeys, and what previews show. */
 const otherSubjects = [
   'src/settings/jwks.ts',
-  'src/settings/public-suffix.ts',
-  'src/model/factors/passkey-providers.ts',
+  'src/settings/passkey-site.ts',
+  'src/model/factors/passkey-entry.ts',
   'src/templates/account-sample.ts',
   'src/templates/built-in.ts',
   'src/templates/samples.ts',

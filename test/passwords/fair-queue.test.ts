@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FairQueue } from '../../src/passwords/fair-queue.js'
+import { FairQueue } from '../../src/passwords/hash-pool.js'
 
 const stranger = (key: string) => ({ key, known: false })
 const known = { key: 'device 1', known: true }

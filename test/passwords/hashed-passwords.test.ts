@@ -1,9 +1,13 @@
 import { hash as bcrypt } from 'bcryptjs'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { createComputeTimes } from '../../src/passwords/compute-times.js'
 import { createHashPool, type HashPool } from '../../src/passwords/hash-pool.js'
-import { createPasswords, createPasswordsOver, type HashingOptions } from '../../src/passwords/hashed-passwords.js'
+import {
+  createComputeTimes,
+  createPasswords,
+  createPasswordsOver,
+  type HashingOptions,
+} from '../../src/passwords/hashed-passwords.js'
 import { readVectors } from '../support/vectors.js'
 import { costOf, createCountingPool } from './counting-pool.js'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createRemoteStore } from '../../src/host/runner/datastore/remote-store.js'
+import { createRemoteStore } from '../../src/host/runner/datastore/datastore.js'
 import { schemaName } from '../../src/host/storage/postgres/schema.js'
 import { openSchemas } from '../../src/host/storage/postgres/schemas.js'
 import { serveData } from '../../src/host/storage/server.js'

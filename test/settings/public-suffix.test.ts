@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isPublicSuffix, registrableDomain } from '../../src/settings/public-suffix.js'
+import { isPublicSuffix, registrableDomain } from '../../src/settings/passkey-site.js'
 
 test.each(['com', 'co.uk', 'com.au', 'or.jp', 'github.io', 'vercel.app'])('strangers have hosts below %s', (domain) => {
   expect(isPublicSuffix(domain)).toBe(true)

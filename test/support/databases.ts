@@ -9,7 +9,7 @@ import type { AuditSeal } from '../../src/store/audit/chain.js'
 import { openSqlite } from '../../src/store/sql/engine/sqlite-driver.js'
 import { openSqlStore, type SqlStoreOptions } from '../../src/store/sql/store.js'
 import type { Store } from '../../src/store/store.js'
-import { auditSeal } from '../../src/wiring/audit-seal.js'
+import { auditSeal } from '../../src/wiring/open-store.js'
 import { startPostgres } from './pglite.js'
 
 /** An empty store for one test, and what happened around it. */

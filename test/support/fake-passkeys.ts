@@ -1,4 +1,4 @@
-import type { PasskeyBrowser } from '../../src/client/passkey-browser.js'
+import type { PasskeyBrowser } from '../../src/client/ceremonies.js'
 import type { PasskeyCalls } from '../../src/client/passkeys.js'
 
 /** A browser with passkeys and a server, as far as `latchkey/client/passkeys` asks for them. */

@@ -5,7 +5,7 @@ import type { SpaceNames } from '../../src/host/flows/people/ports.js'
 import { openPeople, type People } from '../../src/host/people/people.js'
 import { peopleRoutes } from '../../src/host/routes/people.js'
 import type { PeopleNouns } from '../../src/host/store/people.js'
-import { peopleExtension } from '../../src/host/store/sql/people.js'
+import { peopleExtension } from '../../src/host/store/sql/host-extension.js'
 import type { LatchkeySettings } from '../../src/index.js'
 import type { Right } from '../../src/model/right.js'
 import {

@@ -97,7 +97,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'host/runner/world',
     'host/runner/datastore/query-options',
     'host/storage/calls',
-    'host/storage/faults',
+    'host/storage/messages',
     'type:host/storage/space',
     'http/streams/read-lines',
     ...ground,

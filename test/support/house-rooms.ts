@@ -83,7 +83,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   },
   'src/host/store': { levels: [['sql']], above: [] },
   'src/host/store/sql': { levels: [['migrations']], above: 'all', below: ['people-tables'] },
-  'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'server', 'start'] },
+  'src/host/runner': { levels: [['exchange'], ['datastore']], above: ['main', 'start'] },
   'src/host/documents': { levels: [['reading']], above: ['change', 'collections', 'find'] },
   // The front starts the thread by its file.
   'src/host/storage': { levels: [['indexing'], ['postgres'], ['thread']], above: [] },
@@ -94,7 +94,7 @@ export const houseRooms: Readonly<Record<string, Rooms>> = {
   'src/passwords': { levels: [['schemes']], above: ['hashed-passwords', 'stored-hash'] },
   'src/store': { levels: [['audit'], ['accounts'], ['datastore', 'redis', 'sql']], above: [] },
   'src/store/datastore': { levels: [['engine']], above: 'all' },
-  'src/wiring': { levels: [['doctor', 'tool']], above: ['open', 'opening', 'when-open', 'for-host', 'for-tool'] },
+  'src/wiring': { levels: [['doctor', 'tool']], above: ['open', 'opening', 'for-host', 'for-tool'] },
   'src/store/sql': { levels: [['engine'], ['migrations']], above: 'all' },
 }
 

@@ -1,7 +1,7 @@
 import { type KeyObject, sign } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { newKeyPair } from '../../src/testing/peer-keys.js'
+import { newKeyPair } from '../../src/testing/peer-desk.js'
 
 type Answerer = (request: IncomingMessage, response: ServerResponse) => void
 

@@ -2,7 +2,7 @@
 // Without such a number it prints the calls.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { undoRestore } from '../../src/host/flows/backups/undo-restore.js'
+import { undoRestore } from '../../src/host/flows/backups/switch-generation.js'
 import { openBackupProcess, restoreNow, space } from './backup-process.js'
 import { countedPorts } from './counted-ports.js'
 import { admin } from './space-world.js'

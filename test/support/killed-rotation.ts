@@ -1,7 +1,7 @@
 // Rotates the keys of a host's folder, and dies by kill -9 at the point that its arguments name.
 import { join } from 'node:path'
 import { keysForRotation } from '../../src/host/sealing/master-key-source.js'
-import { reseal, rewrap } from '../../src/host/sealing/rotation.js'
+import { reseal, rewrap } from '../../src/host/sealing/space-keys.js'
 import { hostExtension } from '../../src/host/store/sql/host-extension.js'
 import { openExtended } from '../../src/store/sql/store.js'
 import { anEvent } from '../contracts/store/rows.js'

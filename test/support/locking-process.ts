@@ -1,7 +1,6 @@
 // A process that locks the folder of a host, to be killed. Its argument is the folder; it prints `locked`, or the fault.
 
-import { folderAt } from '../../src/host/folder/folder.js'
-import { lockFolder } from '../../src/host/folder/lock.js'
+import { folderAt, lockFolder } from '../../src/host/folder/folder.js'
 import { createWorld, keepProcessRunning, nowSeconds } from '../../src/lib/runtime.js'
 
 const folder = folderAt(process.argv[2] ?? '')

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { exportJWK, type JWK, type JWTPayload, SignJWT } from 'jose'
 import { onTestFinished } from 'vitest'
-import { newKeyPair } from '../../src/testing/peer-keys.js'
+import { newKeyPair } from '../../src/testing/peer-desk.js'
 
 /** A request as it came over the socket. */
 export interface Asked {

@@ -1,4 +1,4 @@
-import { newUser } from '../../src/flows/registration/new-user.js'
+import { newUser } from '../../src/flows/registration/register.js'
 import { openSession } from '../../src/flows/session/open-session.js'
 import { refresh } from '../../src/flows/session/refresh.js'
 import type { IssuedSession } from '../../src/flows/steps/issue-tokens.js'

@@ -1,7 +1,7 @@
 import { remoteDocuments, remoteIndexes, remoteKeyValues } from '../../src/host/documents/remote-ports.js'
 import type { WirePort } from '../../src/host/documents/wire.js'
+import type { OpenedData } from '../../src/host/storage/calls.js'
 import { runCall } from '../../src/host/storage/calls.js'
-import type { OpenedData } from '../../src/host/storage/opened-space.js'
 import { openSchema } from '../../src/host/storage/postgres/open-schema.js'
 import { schemaName } from '../../src/host/storage/postgres/schema.js'
 import { defaultLimits } from '../../src/host/storage/threads.js'

@@ -1,6 +1,6 @@
-import { judgeFault } from '../../src/host/storage/faults.js'
+import { judgeFault } from '../../src/host/storage/messages.js'
 import { serveData } from '../../src/host/storage/server.js'
-import { answerCall } from '../../src/host/storage/thread/answer.js'
+import { answerCall } from '../../src/host/storage/thread/open-spaces.js'
 import { defaultLimits } from '../../src/host/storage/threads.js'
 import type { SpaceStore } from './space-store.js'
 

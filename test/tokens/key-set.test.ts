@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { newKeyPair } from '../../src/testing/peer-keys.js'
+import { newKeyPair } from '../../src/testing/peer-desk.js'
 import { readKeySet } from '../../src/tokens/key-set.js'
 import { readVectors } from '../support/vectors.js'
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readAuthenticatorData } from '../../src/tokens/webauthn/authenticator-part.js'
-import { createWebauthn } from '../../src/tokens/webauthn/ceremonies.js'
+import { createWebauthn, readAuthenticatorData } from '../../src/tokens/webauthn/ceremonies.js'
 import { type Cbor, encodeCbor } from '../support/authenticator/cbor.js'
 import { createAuthenticator, type ForgedRegistration } from '../support/authenticator.js'
 

@@ -1,8 +1,8 @@
 import type { RequestHook } from '../../http/message.js'
 import { memberOf } from '../../lib/members.js'
 import { remember } from '../../lib/remember.js'
+import type { Mounting } from '../adapter.js'
 import type { CodehooksRequest, CodehooksResponse } from './message.js'
-import { isStrictlyBelow, toRegex } from './patterns.js'
 
 type AuthHook = (req: CodehooksRequest, res: object, next: (fault?: unknown) => void) => unknown
 
@@ -77,4 +77,36 @@ function watched(res: CodehooksResponse, ended: () => void): object {
 
 function isHook(value: unknown): value is AuthHook {
   return typeof value === 'function'
+}
+
+/** Whether the pattern has at least one further segment. The guard's own pattern is `/api/*`. */
+function isStrictlyBelow(pattern: string, prefix: string): boolean {
+  const base = prefix === '/' ? '/' : `${prefix}/`
+  return pattern.toLowerCase().startsWith(base) && /^[^*/]/.test(pattern.slice(base.length))
+}
+
+/** The platform's rules: case does not matter, `*` is anything, `:name` is one segment, a slash at the end is optional. */
+function toRegex(pattern: string): RegExp {
+  const source = pattern
+    .replace(/\/$/, '')
+    .replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
+    .replaceAll(/:\w+/g, '[^/]+')
+    .replaceAll('*', '.*')
+  return new RegExp(`^${source}/?$`, 'i')
+}
+
+/** The paths of the application's routes, which it keeps as `GET /path`; of a regular expression what it keeps as JSON. */
+export function routesOf(app: unknown): string[] {
+  const keys = Object.keys(Object(memberOf(app, 'routes')))
+  return keys.map((key) => key.replace(/^\S+ /, ''))
+}
+
+/** Of our own routes, which every visitor may ask. */
+export function openPatterns({ basePath, atRoot = [] }: Mounting): string[] {
+  return [...patterns(basePath), ...atRoot]
+}
+
+/** `/api/*` does not match `/api`. */
+export function patterns(prefix: string): string[] {
+  return prefix === '/' ? ['/', '/*'] : [prefix, `${prefix}/*`]
 }

@@ -2,13 +2,9 @@ import type { HttpResponse } from '../../http/message.js'
 import type { Handle } from '../../http/verdict.js'
 import { hasMethods } from '../../lib/members.js'
 import type { Adapter, Mounting } from '../adapter.js'
-import { type OwnHooks, ownHooks } from './auths.js'
-import { withoutOurCollections } from './collections.js'
+import { type OwnHooks, openPatterns, ownHooks, patterns, routesOf } from './auths.js'
 import { createGate, createHook, type Hook, prepare } from './hook.js'
-import { answer } from './message.js'
-import { openPatterns, patterns, routesOf } from './patterns.js'
-import { isCodehooksRequest, isCodehooksResponse } from './shape.js'
-import { hostSpace } from './space-host.js'
+import { answer, type CodehooksRequest, hostSpace, isCodehooksRequest, isCodehooksResponse } from './message.js'
 
 /** The part of a codehooks-js application that we use. It calls `auths`, then picks a route, then calls `appmiddleware`. */
 interface CodehooksApp {
@@ -74,4 +70,43 @@ function putFirst(auths: object, hooks: Readonly<Record<string, Hook>>): void {
   }
   for (const pattern of Object.keys(theirs)) Reflect.deleteProperty(auths, pattern)
   Object.defineProperties(auths, { ...ours, ...theirs, ...ours })
+}
+
+/** The prefix of our collections when the store is in a `Datastore`, at the beginning of a path segment. */
+const ours = /(?:^|\/)latchkey_/i
+/** How often a path is decoded at most. Each round costs time in proportion to the path's length. */
+const readings = 8
+
+/**
+ * Answers 404 wherever a URL names a collection of ours. `crudlify` with an empty schema offers every collection of the
+ * application's Datastore to every caller it accepts: accounts, sessions and digests are among them.
+ */
+export function withoutOurCollections(hook: Hook): Hook {
+  return (req, res, next) => {
+    if (namesOurs(req)) return answer(req, res, { status: 404, headers: {}, body: null })
+    return hook(req, res, next)
+  }
+}
+
+function namesOurs({ apiPath, apipath, originalUrl, params }: CodehooksRequest): boolean {
+  const [fullPath = ''] = String(originalUrl).split('?')
+  const named = [apiPath ?? apipath, fullPath, ...Object.values(params ?? {})]
+  return named.some((text) => typeof text === 'string' && leadsToOurs(text))
+}
+
+/** Hosts differ in whether, and how often, they decode a path, so every stage of decoding is checked. */
+function leadsToOurs(path: string): boolean {
+  let text = path
+  for (let reading = 0; reading < readings; reading += 1) {
+    if (ours.test(text)) return true
+    const decoded = decode(text)
+    if (decoded === text) return false
+    text = decoded
+  }
+  // No honest client encodes a path this often.
+  return true
+}
+
+function decode(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi, (_code, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }

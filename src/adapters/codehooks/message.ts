@@ -1,8 +1,9 @@
 import { type HttpRequest, type HttpResponse, type RequestBody, wholeBody } from '../../http/message.js'
-import type { Principal } from '../../model/principal.js'
+import { isObject } from '../../lib/json-object.js'
+import { memberOf } from '../../lib/members.js'
+import type { ApiTokenPrincipal, JwtPrincipal, Principal } from '../../model/principal.js'
 import { failure } from '../adapter.js'
-import { mountPrefix } from '../mount-prefix.js'
-import { addressByHost, foundByHost } from './space-host.js'
+import { mountPrefix } from '../request-target.js'
 
 /** The common part of all hosts of a codehooks-js application. */
 export interface CodehooksRequest {
@@ -72,4 +73,42 @@ function write(req: CodehooksRequest, res: CodehooksResponse, { status, headers,
   if (typeof body === 'string') return void res.end(body)
   res.write(body, 'buffer')
   res.end()
+}
+
+/** Where Latchkey's space host leaves the space on `globalThis`, and the principal on each request. */
+const host = Symbol.for('latchkey.host')
+
+/** The principal that the host's guard found; nothing elsewhere, and when the request has no API token or JWT of the space. */
+function foundByHost(req: object): { hostPrincipal?: ApiTokenPrincipal | JwtPrincipal } {
+  const found = memberOf(req, host)
+  return isPrincipal(found) ? { hostPrincipal: found } : {}
+}
+
+/** The name of the space that this process runs; null elsewhere. */
+export function hostSpace(): string | null {
+  const space = memberOf(memberOf(globalThis, host), 'space')
+  return typeof space === 'string' ? space : null
+}
+
+/** The client's address, which the host writes over whatever the client sent; null elsewhere, where any client could claim one. */
+function addressByHost(headers: Readonly<Record<string, unknown>>): string | null {
+  const address = headers['x-real-ip']
+  return hostSpace() !== null && typeof address === 'string' ? address : null
+}
+
+function isPrincipal(value: unknown): value is ApiTokenPrincipal | JwtPrincipal {
+  if (!isObject(value)) return false
+  const { kind, tokenId, name, access, subject, issuer, claims } = value
+  if (kind === 'jwt') return typeof subject === 'string' && typeof issuer === 'string' && isObject(claims)
+  const isToken = kind === 'apiToken' && typeof tokenId === 'string' && typeof name === 'string'
+  return isToken && (access === 'READ' || access === 'READWRITE')
+}
+
+export function isCodehooksRequest(request: unknown): request is CodehooksRequest {
+  if (typeof request !== 'object' || request === null || !('headers' in request)) return false
+  return 'originalUrl' in request && ('apiPath' in request || 'apipath' in request)
+}
+
+export function isCodehooksResponse(response: unknown): response is CodehooksResponse {
+  return typeof response === 'object' && response !== null && 'status' in response && 'setHeader' in response
 }

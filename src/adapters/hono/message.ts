@@ -3,14 +3,10 @@ import type { HttpRequest, RequestBody, RequestHeaders } from '../../http/messag
 import type { Pass } from '../../http/verdict.js'
 import { memberOf } from '../../lib/members.js'
 import type { Principal } from '../../model/principal.js'
-import { bodyOf } from '../fetch.js'
-import { prepare } from '../fetch-message.js'
-import { mountPrefix } from '../mount-prefix.js'
-import { listHeaders, writeHeaders } from '../node/headers.js'
+import { bodyOf, prepare } from '../fetch.js'
+import { countAsRead, dropUnread, listHeaders, writeHeaders } from '../node/headers.js'
 import { peerAddress } from '../node/peer-address.js'
-import { countAsRead, dropUnread } from '../node/unread-headers.js'
-import { targetAsRouted } from '../request-target.js'
-import { askForHeader, isMadeOf } from './headers.js'
+import { mountPrefix, targetAsRouted } from '../request-target.js'
 
 /** The part of a Hono context that we use. */
 export interface HonoContext {
@@ -232,4 +228,24 @@ function hasSocket(incoming: unknown): incoming is Pick<IncomingMessage, 'socket
 function textIn(holder: unknown, name: string): string | null {
   const text = memberOf(holder, name)
   return typeof text === 'string' ? text : null
+}
+
+/**
+ * Whether the application will read the headers that were written to node's `incoming`.
+ *
+ * @hono/node-server copies the headers when they are first read, so a header written after that is lost. Reading one header
+ * tells which case it is.
+ */
+function askForHeader(raw: Request, requestId: string): boolean {
+  const before = Object.getOwnPropertySymbols(raw)
+  if (raw.headers.get('x-request-id') !== requestId) return false
+  return Object.getOwnPropertySymbols(raw).filter((symbol) => !before.includes(symbol)).length === 1
+}
+
+/**
+ * Whether @hono/node-server made the request of node's `incoming`. It did not make one that the application itself makes
+ * while it handles another: that request is judged by its own headers.
+ */
+function isMadeOf(raw: Request, incoming: IncomingMessage): boolean {
+  return Object.getOwnPropertySymbols(raw).some((key) => memberOf(raw, key) === incoming)
 }

@@ -1,8 +1,7 @@
 import type { HttpRequest } from '../../http/message.js'
 import type { Adapter, Mounting } from '../adapter.js'
 import { nodeGate } from './listener.js'
-import { guardLayers } from './rewrites/connect-layers.js'
-import { isConnect } from './rewrites/connect-shape.js'
+import { guardLayers, isConnect } from './rewrites/connect-layers.js'
 import { createEntrance } from './rewrites/entrance.js'
 import { leaving } from './rewrites/judged.js'
 

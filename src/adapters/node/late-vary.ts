@@ -11,7 +11,7 @@ const origin = 'Origin'
  *
  * Code that sets `Vary` after us, or gives all headers to `writeHead`, would replace an entry that was set at once.
  */
-export function varyByOrigin(res: ServerResponse): void {
+function varyByOrigin(res: ServerResponse): void {
   // A framework or middleware may have wrapped it before us.
   const { writeHead }: { writeHead: WriteHead } = Object(res)
   res.writeHead = joiningOrigin(writeHead)
@@ -44,4 +44,14 @@ function isVary(name: string): boolean {
 function joined(header: OutgoingHttpHeader | undefined): string {
   const named = [header ?? []].flat().join(', ')
   return named === '' ? origin : variesBy(named, origin) ? named : `${named}, ${origin}`
+}
+
+/** Adds headers to the application's response: at once, but for `Vary: Origin`, which waits until the head is written. */
+export function addHeaders(res: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    if (name !== 'vary') res.setHeader(name, value)
+    else if (value === 'Origin') varyByOrigin(res)
+    else res.appendHeader(name, value)
+  }
 }

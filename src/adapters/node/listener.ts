@@ -1,9 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Ask, Handle, Pass, Verdict } from '../../http/verdict.js'
 import { decide, failure, type Gate } from '../adapter.js'
-import { addHeaders } from './add-headers.js'
 import { answer } from './answer.js'
 import { dressRequest } from './headers.js'
+import { addHeaders } from './late-vary.js'
 import { type Dress, NodeMessage, type NodeRequest, readRequest } from './message.js'
 
 /** `next` gets the verdict, except a framework's own `next`, which would take an argument for an error. */

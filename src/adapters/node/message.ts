@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { AuthError } from '../../errors.js'
 import type { HttpRequest, RequestBody, RequestHeaders } from '../../http/message.js'
 import type { Principal } from '../../model/principal.js'
-import { mountPrefix } from '../mount-prefix.js'
-import { endsInHost, originForm } from '../request-target.js'
+import { endsInHost, mountPrefix, originForm } from '../request-target.js'
 import { peerAddress } from './peer-address.js'
-import { receivePieces } from './received-pieces.js'
 
 /** A request as Node's server passes it on, with what frameworks add to it. */
 export interface NodeRequest extends IncomingMessage {
@@ -128,4 +127,32 @@ function readBody(stream: NodeRequest, limitBytes: number): Promise<Uint8Array |
       chunks.length = 0
     }
   })
+}
+
+/**
+ * A request body piece by piece. The connection reads no faster than the pieces are taken. A reader that stops early leaves
+ * the rest unread, and the connection open for the answer.
+ *
+ * @throws {AuthError} `payload_too_large`; `invalid_request` when the client has gone
+ */
+function receivePieces(req: IncomingMessage, limitBytes: number): AsyncIterable<Uint8Array> {
+  if (Number(req.headers['content-length']) > limitBytes) throw new AuthError('payload_too_large')
+  return taken(req, limitBytes)
+}
+
+async function* taken(req: IncomingMessage, limitBytes: number): AsyncGenerator<Uint8Array> {
+  let size = 0
+  const chunks: AsyncIterator<unknown> = req.iterator({ destroyOnReturn: false })
+  for (;;) {
+    const { done, value } = await chunks.next().catch((cause: unknown) => {
+      throw new AuthError('invalid_request', { cause, explain: 'client: it has gone' })
+    })
+    if (done === true) break
+    if (!(value instanceof Uint8Array)) throw new TypeError('The body was decoded before.')
+    size += value.length
+    if (size > limitBytes) throw new AuthError('payload_too_large')
+    yield value
+  }
+  // Node ends the stream of a client that has gone, too.
+  if (!req.complete) throw new AuthError('invalid_request', { explain: 'client: it has gone' })
 }

@@ -1,11 +1,13 @@
-import { AuthError } from '../../errors.js'
+import { AuthError, type ErrorCode } from '../../errors.js'
 import type { AuditEventName } from '../../model/audit-event.js'
+import type { SessionPrincipal } from '../../model/principal.js'
 import type { Session } from '../../model/session.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import { countPassword, type PasswordLimitPorts } from '../steps/account-limits.js'
 import { type AuditFacts, auditEvent } from '../steps/audit.js'
+import { readProfile } from './profile.js'
 
 /** How old a sign-in may be to replace a password that the account does not have. */
 const recentSeconds = 5 * 60
@@ -56,4 +58,30 @@ function requireRecent(ports: Pick<Ports, 'clock'>, { authTime }: Pick<Session, 
 /** Whether the sign-in is recent enough to replace a password. */
 export function isRecent(ports: Pick<Ports, 'clock'>, { authTime }: Pick<Session, 'authTime'>): boolean {
   return ports.clock.now() - authTime <= recentSeconds
+}
+
+const attempts = 3
+
+/**
+ * Takes a step that holds only for the account as it was read. If something else about the account (a role, a name) has changed
+ * meanwhile, the step is repeated with the current account.
+ *
+ * @param step Null when it was refused.
+ * @param refusal The code if the account is unchanged, so that the step itself came too late.
+ * @throws {AuthError} `token_revoked` when the session ended meanwhile, `refusal`, `busy`
+ */
+export async function atVersion<Result>(
+  ports: Pick<Ports, 'sessions'>,
+  { principal, state, refusal }: { principal: SessionPrincipal; state: SessionState; refusal: ErrorCode },
+  step: (current: SessionState) => Promise<Result | null>,
+): Promise<Result> {
+  let current = state
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const done = await step(current)
+    if (done !== null) return done
+    const seen = current.user.version
+    current = await readProfile(ports, principal)
+    if (current.user.version === seen) throw new AuthError(refusal)
+  }
+  throw new AuthError('busy', { retryAfterSeconds: 1 })
 }

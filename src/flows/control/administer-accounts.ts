@@ -4,8 +4,8 @@ import type { AuditEventName } from '../../model/audit-event.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
-import { requireStrong } from '../password/new-password.js'
-import { newUser, provedByApplication } from '../registration/new-user.js'
+import { requireStrong } from '../password/reset.js'
+import { newUser, provedByApplication } from '../registration/register.js'
 import { visitorSource } from '../steps/account-limits.js'
 import { type AuditFacts, auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
@@ -13,15 +13,15 @@ import { lastAdminFault } from '../steps/last-admin.js'
 import { notice } from '../steps/notices.js'
 import {
   requireDate,
+  requireEmail,
   requireFactorOff,
   requireKnown,
   requireName,
   requireReason,
   requireRoles,
 } from '../steps/require-account-fields.js'
-import { requireEmail } from '../steps/require-email.js'
-import { findWithFactor } from '../two-factor/remove.js'
 import { factorNotice, forgetFactorTries } from '../two-factor/second-factor.js'
+import { findWithFactor } from '../two-factor/turn-off.js'
 import { requireOther } from './require-other.js'
 
 export type AdministerPorts = Pick<

@@ -6,7 +6,7 @@ import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { readImportedPasskeys } from '../passkeys/read-imported.js'
-import { newUser } from '../registration/new-user.js'
+import { newUser } from '../registration/register.js'
 import { auditEvent } from '../steps/audit.js'
 import { type ReadAccount, readImportedAccount } from './read-imported-account.js'
 

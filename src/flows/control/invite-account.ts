@@ -4,10 +4,9 @@ import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { draftInvitation } from '../password/draft-reset.js'
-import { newUser } from '../registration/new-user.js'
+import { newUser } from '../registration/register.js'
 import { auditEvent } from '../steps/audit.js'
-import { requireName, requireRoles } from '../steps/require-account-fields.js'
-import { requireEmail } from '../steps/require-email.js'
+import { requireEmail, requireName, requireRoles } from '../steps/require-account-fields.js'
 import { type AdministerPorts, createAccount } from './administer-accounts.js'
 
 export type InviteAccountPorts = Pick<Ports, 'users' | 'keyring' | 'mails' | 'random' | 'clock' | 'policy'>

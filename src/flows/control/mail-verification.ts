@@ -3,7 +3,7 @@ import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { draftInvitation } from '../password/draft-reset.js'
-import { confirmAnew, type JudgePorts } from '../registration/judge-and-mail-again.js'
+import { confirmAnew, type JudgePorts } from '../registration/resend-verification.js'
 import { auditEvent } from '../steps/audit.js'
 
 type MailVerificationPorts = JudgePorts & Pick<Ports, 'users'>

@@ -7,8 +7,7 @@ import {
   toAuditEntry,
 } from '../../model/audit-event.js'
 import type { Ports } from '../../ports.js'
-import { malformedCursor, requireLimit } from '../steps/paging.js'
-import { requireTime } from '../steps/require-time.js'
+import { malformedCursor, requireLimit, requireTime } from '../steps/paging.js'
 
 /** How many events an export has at most. */
 const largestExport = 10_000

@@ -1,8 +1,14 @@
 import { invalidField } from '../../errors.js'
 import type { VerifiedBy } from '../../model/admin-role.js'
-import { provedByApplication } from '../registration/new-user.js'
-import { requireFields, requireFlag, requireName, requirePast, requireRoles } from '../steps/require-account-fields.js'
-import { requireEmail } from '../steps/require-email.js'
+import { provedByApplication } from '../registration/register.js'
+import {
+  requireEmail,
+  requireFields,
+  requireFlag,
+  requireName,
+  requirePast,
+  requireRoles,
+} from '../steps/require-account-fields.js'
 
 /** An account to import, checked against the rules. */
 export interface ReadAccount {

@@ -10,7 +10,7 @@ import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMinutes, draftEmailToken, isReserved } from '../steps/email-tokens.js'
 import { countMail, type MailAsker, type MailLimitPorts } from '../steps/mail-limit.js'
-import { requireEmail } from '../steps/require-email.js'
+import { requireEmail } from '../steps/require-account-fields.js'
 
 export type ChangeEmailPorts = Pick<Ports, 'sessions' | 'oneTimeTokens' | 'passwords' | 'policy'> &
   MailLimitPorts &

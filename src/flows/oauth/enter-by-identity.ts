@@ -1,28 +1,28 @@
 import { AuthError } from '../../errors.js'
 import { type EmailAddress, parseEmailAddress } from '../../lib/email-address.js'
+import type { VerifiedBy } from '../../model/admin-role.js'
+import type { Identity } from '../../model/identity.js'
 import type { MailOutcome } from '../../model/mail-limit.js'
 import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { ProviderAccount } from '../../oauth/provider.js'
 import type { Ports } from '../../ports.js'
-import { afterRegister } from '../registration/after-register.js'
-import { type JudgePorts, judgeAndMailAgain } from '../registration/judge-and-mail-again.js'
-import { newUser } from '../registration/new-user.js'
-import { refuseLogin } from '../session/refuse-login.js'
+import { afterRegister, newUser } from '../registration/register.js'
+import { type JudgePorts, judgeAndMailAgain } from '../registration/resend-verification.js'
+import { refuseLogin } from '../session/open-session.js'
 import { type SignInPorts, type SignInResult, signIn } from '../session/sign-in.js'
 import { auditEvent } from '../steps/audit.js'
 import { isReserved } from '../steps/email-tokens.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { runHook } from '../steps/run-hook.js'
 import { forgetFactorTries } from '../two-factor/second-factor.js'
-import { identityNotice } from './identity-notice.js'
+import { identityNotice } from './link-identity.js'
 import { keepNewcomer, newcomerFields, newcomerName } from './newcomer.js'
-import { claimedIdentity, claimProof, mayJoin } from './provider-claim.js'
 
 export type EnterPorts = SignInPorts & JudgePorts & Pick<Ports, 'users' | 'identities' | 'providers'>
 
 /** A visitor whom a provider has identified. */
-export interface Arrival {
+interface Arrival {
   provider: string
   account: ProviderAccount
   /** The handle that the browser kept on its way to the provider. */
@@ -146,4 +146,27 @@ async function create(ports: EnterPorts, email: EmailAddress, arrival: Arrival):
 
 function methodOf({ provider }: Arrival): string {
   return `oauth:${provider}`
+}
+
+/** On what a provider's claim of an address rests. */
+function claimProof({ providers }: Pick<Ports, 'providers'>, provider: string): VerifiedBy {
+  return providers.find(provider)?.isAuthority ? 'provider' : 'trusted_provider'
+}
+
+/** Whether the claim suffices to join that account. The setting `trustEmail` alone leads into no administrator's account. */
+function mayJoin(
+  ports: Pick<Ports, 'providers' | 'policy'>,
+  { emailCanonical }: UserRecord,
+  provider: string,
+): boolean {
+  return claimProof(ports, provider) === 'provider' || !ports.policy.adminEmails.includes(emailCanonical)
+}
+
+/** The identity that the provider has just confirmed, for that user. */
+function claimedIdentity(
+  { clock }: Pick<Ports, 'clock'>,
+  { id: userId }: UserRecord,
+  { provider, account }: { provider: string; account: ProviderAccount },
+): Identity {
+  return { provider, subject: account.id, userId, linkedAt: clock.now() }
 }

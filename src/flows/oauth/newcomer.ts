@@ -2,7 +2,10 @@ import { AuthError } from '../../errors.js'
 import { nullOr, readFields, textIn } from '../../lib/json-fields.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { Ports } from '../../ports.js'
-import { requireName } from '../steps/require-account-fields.js'
+import { type FileRegistrationPorts, fileRegistration, newUser } from '../registration/register.js'
+import type { MailAsker } from '../steps/mail-limit.js'
+import { requireEmail, requireName } from '../steps/require-account-fields.js'
+import { runHook } from '../steps/run-hook.js'
 
 type NewcomerPorts = Pick<Ports, 'oneTimeTokens' | 'keyring' | 'random' | 'clock'>
 
@@ -10,7 +13,7 @@ type NewcomerPorts = Pick<Ports, 'oneTimeTokens' | 'keyring' | 'random' | 'clock
 export const newcomerSeconds = 15 * 60
 
 /** A visitor whom a provider has identified, without an account and without a reliable address. */
-export interface Newcomer {
+interface Newcomer {
   provider: string
   subject: string
   name: string | null
@@ -74,4 +77,36 @@ export async function newcomerFields({ policy }: Pick<Ports, 'policy'>): Promise
     if (refusal instanceof AuthError && refusal.code === 'invalid_request') return {}
     throw refusal
   }
+}
+
+type RegisterIdentityPorts = FileRegistrationPorts & Pick<Ports, 'hooks'>
+
+/**
+ * Registers a newcomer with the address that they enter, as `register` does. The registration waits for the mail, and the
+ * answer is the same whether or not the address has an account. As long as this browser holds the newcomer, they may enter
+ * another address.
+ *
+ * @returns the handle that the browser keeps; without a password, nothing else can confirm
+ * @throws {AuthError} `invalid_token` without a newcomer in this browser, `registration_disabled`, `invalid_request`,
+ *   `hook_failed`
+ */
+export async function registerIdentity(
+  ports: RegisterIdentityPorts,
+  input: MailAsker & { email: string; handle: string | null },
+): Promise<string> {
+  if (!ports.policy.registrationEnabled) throw new AuthError('registration_disabled')
+  const newcomer = await findNewcomer(ports, input.handle)
+  if (!newcomer) throw new AuthError('invalid_token')
+  const email = requireEmail(input.email)
+  const { provider, subject, name } = newcomer
+  const fields = await newcomerFields(ports)
+
+  const user = newUser(ports, { email: email.typed, canonical: email.canonical, name, fields })
+  await runHook(ports, 'beforeRegister', { user, method: `oauth:${provider}`, visitor: input.visitor })
+  const handle = ports.random.token()
+  await fileRegistration(ports, email.canonical, handle, {
+    applicant: { email: email.typed, name, fields, passwordHash: null, identity: { provider, subject } },
+    asker: input,
+  })
+  return handle
 }

@@ -6,12 +6,12 @@ import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { auditEvent } from '../steps/audit.js'
 import { countMail, type MailAsker, type MailLimitPorts } from '../steps/mail-limit.js'
-import { codeFor, digestCode, longCodeDigits } from '../steps/mailed-code.js'
-import { requireEmail } from '../steps/require-email.js'
+import { codeFor, codeOfLink, digestCode, longCodeDigits } from '../steps/mailed-code.js'
+import { requireEmail } from '../steps/require-account-fields.js'
 
-export type RequestOtpPorts = MailLimitPorts & Pick<Ports, 'oneTimeTokens' | 'policy'>
+type RequestOtpPorts = MailLimitPorts & Pick<Ports, 'oneTimeTokens' | 'policy'>
 
-export interface RequestOtpInput extends MailAsker {
+interface RequestOtpInput extends MailAsker {
   email: string
   /** The browser's handle of an earlier request. */
   handle: string | null
@@ -119,4 +119,32 @@ function draftOtp(
     lifetimeMinutes: String(Math.floor(otpSeconds / 60)),
   })
   return { token, mail }
+}
+
+type ReadOtpLinkPorts = Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock' | 'policy'>
+
+/** A mailed link in this browser: invalid, asked for here, or asked for in another browser. */
+export type OtpLink =
+  | { standing: 'invalid' | 'own' }
+  | {
+      standing: 'foreign'
+      /** The code of the same mail, for typing where it was asked for. null: the mail has none, or it takes no more guesses. */
+      code: string | null
+    }
+
+/**
+ * Reads a mailed link without using it up, so that a scanner that opens it costs its owner nothing.
+ *
+ * The code of the mail may be shown to the holder of its link: that person could read it in the mail. It signs in only with the
+ * handle of the browser that asked.
+ */
+export async function readOtpLink(
+  ports: ReadOtpLinkPorts,
+  { token, handle }: { token: string; handle: string | null },
+): Promise<OtpLink> {
+  const { oneTimeTokens, keyring, clock, policy } = ports
+  const found = await oneTimeTokens.findByHash('otp', keyring.digests('otp', token), clock.now())
+  if (found === null) return { standing: 'invalid' }
+  if (holdsOtp(ports, found, handle)) return { standing: 'own' }
+  return { standing: 'foreign', code: found.tries < policy.codeTries ? codeOfLink(ports, found, token) : null }
 }

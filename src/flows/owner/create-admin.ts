@@ -6,13 +6,13 @@ import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { draftInvitation } from '../password/draft-reset.js'
-import { requireStrong } from '../password/new-password.js'
-import { newUser, provedByApplication } from '../registration/new-user.js'
+import { requireStrong } from '../password/reset.js'
+import { newUser, provedByApplication } from '../registration/register.js'
 import { visitorSource } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
-import { requireEmail } from '../steps/require-email.js'
+import { requireEmail } from '../steps/require-account-fields.js'
 
 export type CreateAdminPorts = Pick<
   Ports,

@@ -1,7 +1,7 @@
 import { AuthError } from '../../errors.js'
 import { deviceLabel } from '../../lib/device-label.js'
 import type { PasskeyRecord } from '../../model/factors/passkey.js'
-import { passkeyProvider } from '../../model/factors/passkey-providers.js'
+import { passkeyProvider } from '../../model/factors/passkey-entry.js'
 import type { CreationResponse, NewCredential } from '../../model/factors/webauthn.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import type { Visitor } from '../../model/visitor.js'
@@ -11,8 +11,7 @@ import { requireUsable } from '../session/require-usable.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
-import { type ChallengePorts, claimOneOf } from './challenge.js'
-import { requirePasskeys } from './site.js'
+import { type ChallengePorts, claimOneOf, requirePasskeys } from './challenge.js'
 
 export type AddPasskeyPorts = ChallengePorts & Pick<Ports, 'passkeys' | 'sessions' | 'mails' | 'policy'>
 

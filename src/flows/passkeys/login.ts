@@ -3,12 +3,16 @@ import { withFactor } from '../../model/second-factor.js'
 import type { SessionMode } from '../../model/session.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
-import { type OpenSessionPorts, openSession } from '../session/open-session.js'
-import { refuseLogin } from '../session/refuse-login.js'
+import { type OpenSessionPorts, openSession, refuseLogin } from '../session/open-session.js'
 import { requireUsable } from '../session/require-usable.js'
 import type { IssuedSession } from '../steps/issue-tokens.js'
-import { type ChallengePorts, claimChallenge, issueChallenge, passkeyChallengeSeconds } from './challenge.js'
-import { requirePasskeys } from './site.js'
+import {
+  type ChallengePorts,
+  claimChallenge,
+  issueChallenge,
+  passkeyChallengeSeconds,
+  requirePasskeys,
+} from './challenge.js'
 import { judgeCounter, type VerifiedPasskey, type VerifyPasskeyPorts, verifyPasskey } from './verify.js'
 
 export type PasskeyLoginPorts = OpenSessionPorts & ChallengePorts & VerifyPasskeyPorts

@@ -1,7 +1,7 @@
 import { AuthError, invalidField } from '../../errors.js'
 import { isoTime } from '../../lib/iso-time.js'
 import { isTransport, type PasskeyRecord } from '../../model/factors/passkey.js'
-import { passkeyProvider } from '../../model/factors/passkey-providers.js'
+import { passkeyProvider } from '../../model/factors/passkey-entry.js'
 import type { ImportedPasskey } from '../../model/imported-account.js'
 import type { Ports } from '../../ports.js'
 import { requireFlag, requireName, requirePast } from '../steps/require-account-fields.js'

@@ -4,15 +4,14 @@ import type { Session, SessionMode } from '../../model/session.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
-import { atVersion } from '../account/at-version.js'
 import { readProfile } from '../account/profile.js'
-import { requirePassword } from '../account/require-password.js'
+import { atVersion, requirePassword } from '../account/require-password.js'
 import { newSession } from '../session/open-session.js'
 import { type PasswordLimitPorts, visitorSource } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
-import { requireStrong } from './new-password.js'
+import { requireStrong } from './reset.js'
 
 export type ChangePasswordPorts = Pick<
   Ports,

@@ -1,19 +1,18 @@
 import { AuthError, type ErrorCode } from '../../errors.js'
-import type { HashSource } from '../../model/hash-source.js'
+import type { HashSource } from '../../model/imported-account.js'
 import type { MailOutcome } from '../../model/mail-limit.js'
 import type { SessionMode } from '../../model/session.js'
 import { isDisabled, type UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { readTypedHash } from '../registration/draft.js'
-import { judgeAndMailAgain } from '../registration/judge-and-mail-again.js'
-import { mailAgain, type ResendPorts } from '../registration/resend-verification.js'
+import { judgeAndMailAgain, mailAgain, type ResendPorts } from '../registration/resend-verification.js'
 import type { OpenSessionPorts } from '../session/open-session.js'
-import { refuseLogin } from '../session/refuse-login.js'
+import { refuseLogin } from '../session/open-session.js'
 import { type SignInResult, signIn } from '../session/sign-in.js'
 import { countPassword, type PasswordLimitPorts } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
-import { requireEmail } from '../steps/require-email.js'
+import { requireEmail } from '../steps/require-account-fields.js'
 
 export type LoginPorts = OpenSessionPorts &
   ResendPorts &

@@ -10,9 +10,8 @@ import { changeMattersUntil } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
 import { hasPasskeyHere } from '../steps/usable-factors.js'
 import { forgetFactorTries } from '../two-factor/second-factor.js'
-import { requireStrong } from './new-password.js'
 
-export type ResetPasswordPorts = Pick<
+type ResetPasswordPorts = Pick<
   Ports,
   | 'users'
   | 'oneTimeTokens'
@@ -99,4 +98,18 @@ async function changeNotice(ports: ResetPasswordPorts, user: UserRecord, { userA
   const names = held.filter((passkey) => isUsable(passkey, ports.policy.passkeys)).map(({ name }) => name)
   const values = { passkeys: names.join(', '), url: `${ports.policy.authUrl}/account#passkeys` }
   return notice(ports, 'password-changed', { user: { ...user, emailVerified: true }, userAgent, values })
+}
+
+/**
+ * Checks a new password against the rules, before anything is used up.
+ *
+ * @throws {AuthError} `weak_password` with `reasons`
+ */
+export async function requireStrong(
+  ports: Pick<Ports, 'passwordFaults'>,
+  password: string,
+  emailCanonical: string,
+): Promise<void> {
+  const reasons = await ports.passwordFaults(password, emailCanonical)
+  if (reasons.length > 0) throw new AuthError('weak_password', { reasons })
 }

@@ -3,14 +3,13 @@ import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import { countPassword, countTry, guessesOf, type PasswordLimitPorts } from '../steps/account-limits.js'
 import { matchesCode } from '../steps/mailed-code.js'
-import { requireEmail } from '../steps/require-email.js'
+import { requireEmail } from '../steps/require-account-fields.js'
 import { holdsHandle, readApplicant } from './draft.js'
-import { findByHandle, listByEmail } from './find-verification.js'
 
-export type GuessPorts = PasswordLimitPorts &
+type GuessPorts = PasswordLimitPorts &
   Pick<Ports, 'users' | 'oneTimeTokens' | 'passwords' | 'keyring' | 'random' | 'clock' | 'policy'>
 
-export interface Guess {
+interface Guess {
   email?: string | undefined
   code?: string
   password: string | null
@@ -100,4 +99,49 @@ async function passwordHashOf(ports: GuessPorts, token: OneTimeToken): Promise<s
 
 function anyOf(ports: Pick<Ports, 'random'>, tokens: readonly OneTimeToken[]): OneTimeToken | null {
   return tokens[Number(ports.random.code(6)) % tokens.length] ?? null
+}
+
+type FindPorts = Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock'>
+
+const purposes = ['registration', 'email_verification'] as const
+
+/** The live token of a mailed link, or null. Looking does not use it up. */
+export async function findByLink(ports: FindPorts, secret: string): Promise<OneTimeToken | null> {
+  for (const purpose of purposes) {
+    const hashes = ports.keyring.digests(purpose, secret)
+    const token = await ports.oneTimeTokens.findByHash(purpose, hashes, ports.clock.now())
+    if (token) return token
+  }
+  return null
+}
+
+/** The newest live token of what this browser (or client) registered, or null. */
+export async function findByHandle(ports: FindPorts, handle: string | null): Promise<OneTimeToken | null> {
+  if (handle === null) return null
+  const hashes = ports.keyring.digests('registration-handle', handle)
+  for (const purpose of purposes) {
+    const [newest] = await ports.oneTimeTokens.listByHandle(purpose, hashes, ports.clock.now())
+    if (newest) return newest
+  }
+  return null
+}
+
+/** The live tokens of an address (canonical). */
+export async function listByEmail(ports: FindPorts, email: string): Promise<OneTimeToken[]> {
+  const now = ports.clock.now()
+  const lists = await Promise.all(purposes.map((purpose) => ports.oneTimeTokens.listByEmail(purpose, email, now)))
+  return lists.flat()
+}
+
+/** The state of a mailed link in this browser: invalid, registered here, or registered in another browser. */
+export type LinkStanding = 'invalid' | 'own' | 'foreign'
+
+/** Reads only: looking at a link does not use it up. */
+export async function findLinkStanding(
+  ports: FindPorts,
+  input: { token: string; handle: string | null },
+): Promise<LinkStanding> {
+  const token = await findByLink(ports, input.token)
+  if (token === null) return 'invalid'
+  return holdsHandle(ports, token, input.handle) ? 'own' : 'foreign'
 }

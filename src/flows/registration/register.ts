@@ -1,6 +1,7 @@
 import { AuthError } from '../../errors.js'
 import { type EmailAddress, parseEmailAddress } from '../../lib/email-address.js'
 import type { MailOutcome } from '../../model/mail-limit.js'
+import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { SessionMode } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'
@@ -9,20 +10,15 @@ import { type OpenSessionPorts, openSession } from '../session/open-session.js'
 import { networkSource } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { isReserved } from '../steps/email-tokens.js'
-import type { IssuedSession } from '../steps/issue-tokens.js'
-import { countMail, type MailLimitPorts } from '../steps/mail-limit.js'
-import { invalidEmail } from '../steps/require-email.js'
+import { changeMattersUntil, type IssuedSession } from '../steps/issue-tokens.js'
+import { countMail, type MailAsker, type MailLimitPorts } from '../steps/mail-limit.js'
+import { invalidEmail } from '../steps/require-account-fields.js'
 import { runHook } from '../steps/run-hook.js'
-import { afterRegister } from './after-register.js'
-import { draftVerification } from './draft.js'
-import { fileRegistration } from './file.js'
-import { newUser } from './new-user.js'
+import { type Applicant, draftRegistration, draftVerification, registrationPlaces } from './draft.js'
 
-export type RegisterPorts = OpenSessionPorts &
-  MailLimitPorts &
-  Pick<Ports, 'oneTimeTokens' | 'passwords' | 'passwordFaults'>
+type RegisterPorts = OpenSessionPorts & MailLimitPorts & Pick<Ports, 'oneTimeTokens' | 'passwords' | 'passwordFaults'>
 
-export interface RegisterInput {
+interface RegisterInput {
   email: string
   /** null: the account has none and is used with passkeys, or mailed codes. */
   password: string | null
@@ -34,14 +30,14 @@ export interface RegisterInput {
   device: string | null
 }
 
-export interface Registered {
+interface Registered {
   /** The browser keeps it. With it, one click or the code confirms. */
   handle: string
   /** Only if verification is optional: the account exists and is signed in. */
   created: Created | null
 }
 
-export interface Created {
+interface Created {
   issued: IssuedSession
   /** Whether the mail that confirms the address was sent. */
   mail: MailOutcome
@@ -127,4 +123,105 @@ async function refuseTaken(ports: RegisterPorts, existing: UserRecord | null, vi
   const facts = { userId: existing?.id ?? null, outcome: 'failure', detail: { reason: 'email_taken' } } as const
   await ports.audit.record(auditEvent(ports, 'registration_requested', visitor, facts))
   throw new AuthError('email_taken')
+}
+
+export type FileRegistrationPorts = MailLimitPorts & Pick<Ports, 'oneTimeTokens' | 'policy'>
+
+/**
+ * Keeps a registration and mails the link that confirms it. The work and its mail count are the same whether or not the
+ * address has an account (OWASP ASVS 5.0, 6.3.8).
+ *
+ * Without room in the mail limit, nothing is mailed or kept: a registration without a mail cannot be confirmed, and it would
+ * push out registrations that can.
+ *
+ * @param email canonical
+ */
+export async function fileRegistration(
+  ports: FileRegistrationPorts,
+  email: string,
+  handle: string,
+  { applicant, asker }: { applicant: Applicant; asker: MailAsker },
+): Promise<void> {
+  const [existing, reserved] = await Promise.all([ports.users.findByEmail(email), isReserved(ports, email)])
+  const userId = existing?.id ?? null
+  const event = 'registration_requested'
+  const { mailSent } = await countMail(ports, { purpose: 'registration', address: email, asker, event, userId })
+  if (!mailSent) return
+
+  const isDecoy = existing !== null || reserved
+  const { token, mail } = draftRegistration(ports, email, handle, { applicant, isDecoy, ip: asker.visitor.ip })
+  await ports.oneTimeTokens.put(token, mail, {
+    ...registrationPlaces,
+    now: ports.clock.now(),
+    audit: auditEvent(ports, event, asker.visitor, { userId, outcome: isDecoy ? 'failure' : 'success' }),
+  })
+}
+
+/** A new user as it is first written. The caller sets `passwordHash`, `emailVerified` and `verifiedBy`. */
+export function newUser(
+  ports: Pick<Ports, 'clock' | 'random'>,
+  from: { email: string; canonical: string; name: string | null; fields: Readonly<Record<string, unknown>> },
+): UserRecord {
+  return {
+    id: ports.random.id(),
+    email: from.email,
+    emailCanonical: from.canonical,
+    emailVerified: false,
+    verifiedBy: null,
+    name: from.name,
+    passwordHash: null,
+    roles: [],
+    fields: from.fields,
+    version: 1,
+    disabledAt: null,
+    disabledUntil: null,
+    disabledReason: null,
+    mustReset: false,
+    factors: [],
+    identities: [],
+    createdAt: ports.clock.now(),
+    lastLoginAt: null,
+  }
+}
+
+/** How far the application's own word verifies the address of a new account. */
+export function provedByApplication(emailVerified: boolean): Pick<UserRecord, 'emailVerified' | 'verifiedBy'> {
+  return { emailVerified, verifiedBy: emailVerified ? 'application' : null }
+}
+
+/** How a confirmed applicant registered, and what the session has proved (RFC 8176). Without a password that is the mail. */
+export function wayIn({ identity, passwordHash }: Applicant): { method: string; proof: string } {
+  if (identity) return { method: `oauth:${identity.provider}`, proof: 'fed' }
+  return passwordHash === null ? { method: 'passkey', proof: 'otp' } : { method: 'password', proof: 'pwd' }
+}
+
+/**
+ * Runs the hook on an account that has just been created. If the hook refuses or fails, the account is deleted again, because
+ * otherwise the denied user could sign in. If the hook fails, the used registration is restored, so that the same link and
+ * code work when the hook does.
+ *
+ * @throws {AuthError} as `runHook`
+ */
+export async function afterRegister(
+  ports: Pick<Ports, 'users' | 'oneTimeTokens' | 'hooks' | 'clock' | 'random' | 'policy'>,
+  input: { user: UserRecord; method: string; visitor: Visitor; registration?: OneTimeToken },
+): Promise<void> {
+  try {
+    await runHook(ports, 'afterRegister', input)
+  } catch (refusal) {
+    const { id: userId } = input.user
+    const audit = auditEvent(ports, 'account_deleted', input.visitor, { userId, detail: { reason: 'hook' } })
+    await ports.users.delete(userId, changeMattersUntil(ports), audit)
+    if (input.registration && isOutage(refusal)) await putBack(ports, input.registration)
+    throw refusal
+  }
+}
+
+/** Whether the hook, or something that it needs, failed instead of refusing. */
+function isOutage(refusal: unknown): boolean {
+  return !(refusal instanceof AuthError) || refusal.status >= 500
+}
+
+async function putBack(ports: Pick<Ports, 'oneTimeTokens' | 'clock'>, registration: OneTimeToken): Promise<void> {
+  await ports.oneTimeTokens.put(registration, null, { ...registrationPlaces, now: ports.clock.now() })
 }

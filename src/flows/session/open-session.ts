@@ -1,5 +1,6 @@
 import { AuthError, type ErrorCode } from '../../errors.js'
-import type { Device } from '../../model/device.js'
+import type { Device } from '../../model/device-approval.js'
+import { sameFactors } from '../../model/factors/kinds.js'
 import type { PasskeyProof } from '../../model/factors/passkey.js'
 import type { SecondStep } from '../../model/second-factor.js'
 import type { Session, SessionMode } from '../../model/session.js'
@@ -9,12 +10,9 @@ import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import { auditEvent } from '../steps/audit.js'
 import { type DevicePorts, findDevice, isKnownPlace, rememberDevice } from '../steps/devices.js'
-import { ignoreAuthError } from '../steps/ignore-auth-error.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
 import { notice } from '../steps/notices.js'
-import { afterLogin, beforeLogin } from './login-hooks.js'
-import { refuseLogin } from './refuse-login.js'
-import { atVersionProved } from './still-proved.js'
+import { ignoreAuthError, runHook } from '../steps/run-hook.js'
 
 export type OpenSessionPorts = DevicePorts &
   Pick<Ports, 'users' | 'sessions' | 'tokens' | 'mails' | 'audit' | 'clock' | 'random' | 'policy' | 'hooks'>
@@ -134,4 +132,110 @@ export function newSession(
     userAgent: visitor.userAgent,
     actor: null,
   }
+}
+
+type LoginHookPorts = Pick<Ports, 'users' | 'sessions' | 'audit' | 'clock' | 'random' | 'policy' | 'hooks'>
+
+interface Arrived {
+  user: UserRecord
+  method: string
+  visitor: Visitor
+}
+
+/**
+ * Runs the hook and returns the user as proved. A stronger hash of the same password may just have replaced the old one, which
+ * raises no version. So the account is read before the hook can raise it, and compared with that state later.
+ *
+ * @throws {AuthError} as `runHook`
+ */
+async function beforeLogin(ports: LoginHookPorts, { user, method, visitor }: Arrived): Promise<UserRecord> {
+  if (!ports.hooks.beforeLogin) return user
+  const found = await ports.users.findById(user.id)
+  const proved = found?.version === user.version ? found : user
+  await runHook(ports, 'beforeLogin', { user: proved, method, visitor }).catch((refusal) =>
+    refuseLogin(ports, { userId: user.id, method, visitor }, refusal),
+  )
+  return proved
+}
+
+/**
+ * Runs the hook and returns the user with its changes, because tokens with former roles would be revoked at once.
+ *
+ * @throws {AuthError} as `runHook`; `invalid_credentials` when the hook has ended the session
+ */
+async function afterLogin(ports: LoginHookPorts, session: Session, arrived: Arrived): Promise<UserRecord> {
+  const { user, method, visitor } = arrived
+  if (!ports.hooks.afterLogin) return user
+  try {
+    await runHook(ports, 'afterLogin', arrived)
+  } catch (refusal) {
+    await endRefused(ports, session, visitor)
+    return refuseLogin(ports, { userId: user.id, method, visitor }, refusal)
+  }
+  const state = await ignoreAuthError<{ user: UserRecord } | null>(ports.sessions.find(session.id), { user })
+  if (state) return state.user
+  return refuseLogin(ports, { userId: user.id, method, visitor }, new AuthError('invalid_credentials'))
+}
+
+/** Ends the refused session. Its tokens were never sent, so it must not appear in the user's list of sessions. */
+async function endRefused(ports: LoginHookPorts, { id, userId }: Session, visitor: Visitor): Promise<void> {
+  const detail = { reason: 'hook' }
+  const audit = auditEvent(ports, 'session_revoked', visitor, { userId, sessionId: id, detail })
+  await ports.sessions.end(id, null, { until: changeMattersUntil(ports), audit })
+}
+
+const attempts = 3
+
+/**
+ * Takes a step for an account whose user has just been proved. If a role or a name has changed since, by a hook for example,
+ * the step is repeated with the current account, but only while everything that the proof rests on is unchanged. A proof by
+ * a former password counts no more.
+ *
+ * @param step False when it was refused, as for an account that is disabled or at another version.
+ * @returns The account that the step was taken for; null when it was refused.
+ */
+async function atVersionProved(
+  ports: Pick<Ports, 'users'>,
+  proved: UserRecord,
+  step: (current: UserRecord) => Promise<boolean>,
+): Promise<UserRecord | null> {
+  let current = proved
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    if (await step(current)) return current
+    const found = await ports.users.findById(proved.id)
+    if (!found || found.version === current.version || !provesStill(proved, found)) return null
+    current = found
+  }
+  return null
+}
+
+/** Whether password (and that it counts), mailbox, identities at providers and required second factors are unchanged. */
+function provesStill(was: UserRecord, is: UserRecord): boolean {
+  return (
+    is.passwordHash === was.passwordHash &&
+    is.emailCanonical === was.emailCanonical &&
+    is.emailVerified === was.emailVerified &&
+    is.mustReset === was.mustReset &&
+    sameFactors(was, is) &&
+    was.identities.every((linked) =>
+      is.identities.some(({ provider, linkedAt }) => provider === linked.provider && linkedAt === linked.linkedAt),
+    )
+  )
+}
+
+/**
+ * Records a refused sign-in, at whichever step, and rethrows (ASVS 5.0, 16.3.1). A failure on our side is no refusal, so only
+ * the log reports it. Each request writes one event, as for a wrong password, so the limits per IP bound these alike.
+ */
+export async function refuseLogin(
+  ports: Pick<Ports, 'audit' | 'clock' | 'random'>,
+  { userId, method, visitor }: { userId: string | null; method: string | null; visitor: Visitor },
+  refusal: unknown,
+): Promise<never> {
+  if (refusal instanceof AuthError && (refusal.status < 500 || refusal.code === 'hook_failed')) {
+    const detail = { ...(method !== null && { method }), reason: refusal.code }
+    const facts = { userId, outcome: 'failure', detail } as const
+    await ports.audit.record(auditEvent(ports, 'login', visitor, facts))
+  }
+  throw refusal
 }

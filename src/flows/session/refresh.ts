@@ -1,21 +1,21 @@
 import { AuthError } from '../../errors.js'
-import type { SessionMode } from '../../model/session.js'
+import { asImpersonated, type SessionMode } from '../../model/session.js'
 import { isDisabled } from '../../model/user.js'
 import { signedInVisitor, type Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'
 import type { SessionState } from '../../store/sessions.js'
 import type { RefreshClaims } from '../../tokens/access-tokens.js'
 import { auditEvent } from '../steps/audit.js'
-import { type IssuedSession, isCurrent, issueAccess, issueTokens } from '../steps/issue-tokens.js'
-import { endAsTheft } from './end-as-theft.js'
-import { endImpersonationById } from './end-impersonation.js'
+import { changeMattersUntil, type IssuedSession, isCurrent, issueAccess, issueTokens } from '../steps/issue-tokens.js'
+import { notice } from '../steps/notices.js'
+import { endImpersonationById } from './logout.js'
 
-export type RefreshPorts = Pick<
+type RefreshPorts = Pick<
   Ports,
   'sessions' | 'tokens' | 'proofs' | 'revocations' | 'clock' | 'random' | 'policy' | 'audit' | 'mails'
 >
 
-export interface RefreshInput {
+interface RefreshInput {
   refreshToken: string
   mode: SessionMode
   visitor: Visitor
@@ -155,4 +155,27 @@ async function reissue(ports: RefreshPorts, { session, user }: SessionState, vis
     await ports.audit.record(auditEvent(ports, 'refresh_reissued', who, ids))
   }
   return issueTokens(ports, user, session)
+}
+
+/**
+ * Two holders used tokens of one session. Ends the session for both, records it and notifies the user.
+ *
+ * @throws {AuthError} `token_revoked`, always
+ */
+async function endAsTheft(
+  ports: Pick<Ports, 'sessions' | 'clock' | 'random' | 'policy' | 'mails'>,
+  { session, user }: SessionState,
+  visitor: Visitor,
+): Promise<never> {
+  await ports.sessions.end(session.id, null, {
+    until: changeMattersUntil(ports),
+    impersonated: asImpersonated(session),
+    audit: auditEvent(ports, 'refresh_token_reuse', visitor, {
+      userId: user.id,
+      sessionId: session.id,
+      outcome: 'failure',
+    }),
+    ...notice(ports, 'refresh-reuse', { user, userAgent: session.userAgent }),
+  })
+  throw new AuthError('token_revoked')
 }

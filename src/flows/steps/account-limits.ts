@@ -1,7 +1,7 @@
 import { AuthError } from '../../errors.js'
 import { coarseNetwork } from '../../lib/ip-address.js'
 import { actorId } from '../../model/actor.js'
-import type { HashSource } from '../../model/hash-source.js'
+import type { HashSource } from '../../model/imported-account.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { Visitor } from '../../model/visitor.js'
 import type { Ports } from '../../ports.js'

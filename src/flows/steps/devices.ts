@@ -1,5 +1,5 @@
 import { coarseNetwork } from '../../lib/ip-address.js'
-import type { Device } from '../../model/device.js'
+import type { Device } from '../../model/device-approval.js'
 import type { SessionMode } from '../../model/session.js'
 import type { UserRecord } from '../../model/user.js'
 import type { Visitor } from '../../model/visitor.js'

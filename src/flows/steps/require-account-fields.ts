@@ -1,4 +1,5 @@
-import { AuthError, invalidField } from '../../errors.js'
+import { AuthError, type FieldError, invalidField } from '../../errors.js'
+import { type EmailAddress, parseEmailAddress } from '../../lib/email-address.js'
 import { adminRole } from '../../model/admin-role.js'
 
 /** An access token carries the roles and must fit a cookie. */
@@ -102,4 +103,15 @@ function isPlainObject(value: unknown): value is Readonly<Record<string, unknown
 
 function isLine(text: unknown, longest: number): text is string {
   return typeof text === 'string' && text.length <= longest && !/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(text)
+}
+
+/** @throws {AuthError} `invalid_request` for everything that is not one plain address */
+export function requireEmail(text: unknown, path = 'email'): EmailAddress {
+  const email = parseEmailAddress(text)
+  if (!email) throw new AuthError('invalid_request', { errors: [invalidEmail(path)] })
+  return email
+}
+
+export function invalidEmail(path = 'email'): FieldError {
+  return { path, message: 'must be an email address' }
 }

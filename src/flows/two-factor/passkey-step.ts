@@ -11,8 +11,8 @@ import {
   claimChallenge,
   issueChallenge,
   passkeyChallengeSeconds,
+  requirePasskeys,
 } from '../passkeys/challenge.js'
-import { requirePasskeys } from '../passkeys/site.js'
 import { judgeCounter, type VerifyPasskeyPorts, verifyPasskey } from '../passkeys/verify.js'
 import { findChallenge } from '../session/two-factor-challenge.js'
 import { hasPasskeyHere } from '../steps/usable-factors.js'

@@ -3,6 +3,8 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Extract } from 'tar-stream'
 import { AuthError } from '../../errors.js'
+import { readLines } from '../../http/streams/read-lines.js'
+import { oneLine } from '../../lib/one-line.js'
 
 /** The bytes of an archive as they arrive. */
 export type Archive = AsyncIterable<Uint8Array>
@@ -142,4 +144,36 @@ function firstCause(reasons: readonly unknown[], { failure }: Upload, rule: Arch
   // An error of the file system.
   const fault = reasons.find((reason) => reason instanceof Error && 'syscall' in reason)
   return fault ?? rule.damaged(reasons[0])
+}
+
+/** A line of an entry. `bytes`: without its end. */
+export interface ArchivedLine {
+  path: string
+  /** From 1 on. */
+  number: number
+  text: string
+  bytes: number
+}
+
+/** @throws {AuthError} `archive_invalid` for a line that is too long, or no UTF-8 */
+export async function* linesOf({ path, bytes }: ArchiveEntry, longestBytes: number): AsyncGenerator<ArchivedLine> {
+  let number = 0
+  for await (const line of readLines(bytes, longestBytes)) {
+    number += 1
+    if ('fault' in line) throw archiveInvalid(`Line ${number} of ${quoted(path)} is too long, or no UTF-8.`)
+    yield { path, number, text: line.text, bytes: Buffer.byteLength(line.text) }
+  }
+}
+
+/** The error of a backup that cannot be restored: what is wrong, where, and what to do. */
+export function archiveInvalid(fault: string, cure: string = takeAnother, cause?: unknown): AuthError {
+  return new AuthError('archive_invalid', { detail: `${fault} ${cure}`, ...(cause !== undefined && { cause }) })
+}
+
+const takeAnother = 'Fetch the archive again, or take another one.'
+
+/** A path of the archive as it may stand in a sentence: on one line, cut at 100 characters. */
+export function quoted(path: string): string {
+  const line = oneLine(path)
+  return `"${line.length > 100 ? `${line.slice(0, 100)}…` : line}"`
 }

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import type { Pack } from 'tar-stream'
-import type { ArchivedEntry } from './checksums.js'
+import type { ArchivedEntry } from './backup-manifest.js'
 
 /** Writes the entries of an archive, one after another. */
 export interface ArchiveWriter {

@@ -1,18 +1,28 @@
 import { createHash } from 'node:crypto'
 import { isWithinBounds } from '../documents/bounded-json.js'
-import { archiveInvalid } from './archive-invalid.js'
 import {
+  type ArchivedEntry,
   type BackupCollection,
   type BackupIndex,
   type BackupManifest,
+  type BackupSettings,
   backupPaths,
+  type Checksums,
   readBackupIndexes,
   readBackupManifest,
+  readBackupSettings,
+  readChecksums,
 } from './backup-manifest.js'
-import { type BackupSettings, readBackupSettings } from './backup-settings.js'
-import { type ArchivedEntry, type Checksums, readChecksums } from './checksums.js'
-import { type Archive, type ArchiveEntry, type ArchiveRule, hashed, readEntries, textOf } from './entries.js'
-import { quoted } from './quoted.js'
+import {
+  type Archive,
+  type ArchiveEntry,
+  type ArchiveRule,
+  archiveInvalid,
+  hashed,
+  quoted,
+  readEntries,
+  textOf,
+} from './entries.js'
 
 /** What takes the parts of a backup, in the order of the archive. Each must read its entry to the end. */
 export interface BackupParts {

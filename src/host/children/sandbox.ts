@@ -1,7 +1,9 @@
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises'
+import { constants } from 'node:os'
 import { dirname, join, relative, sep } from 'node:path'
-import { type Enclosed, firstEnvironment, type Isolation, type Reach } from './isolation.js'
-import { nodeOptions, type Seen } from './node-options.js'
+import type { Readable } from 'node:stream'
+import { parseJsonObject } from '../../lib/json-object.js'
+import { type Enclosed, firstEnvironment, type Isolation, nodeOptions, type Reach, type Seen } from './isolation.js'
 import { areEntriesMany } from './process-facts.js'
 
 /** What sandboxes stand on. */
@@ -19,7 +21,7 @@ export interface SandboxGround {
 }
 
 /** A folder of this machine that children see at the same path: one to read, or a link. */
-export type Mount = { path: string; target: string | null }
+type Mount = { path: string; target: string | null }
 
 /** Where a child finds what is its own. */
 const inside = {
@@ -147,4 +149,59 @@ export async function mountedAbove(
     if (place === real || place.startsWith(real + sep)) return folder
   }
   return null
+}
+
+/** What bubblewrap reports of the process in the sandbox. */
+export interface SandboxStatus {
+  /** Its id on this machine; null: there was none. */
+  pid: Promise<number | null>
+  /** How it ended, when bubblewrap is gone. null: the sandbox came to an end, not the application. */
+  end: Promise<ChildEnd | null>
+}
+
+export interface ChildEnd {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+const mostCharacters = 64 * 1024
+/** Added to the number of a signal. */
+const signalBase = 128
+
+/** Reads two lines of JSON: one at the start, and one at the end. Nothing of the application gets into them. */
+export function readStatus(stream: Readable): SandboxStatus {
+  let text = ''
+  const values = () => text.split('\n').map((line) => parseJsonObject(line) ?? {})
+  const numberOf = (name: string) => values().flatMap((each) => (typeof each[name] === 'number' ? each[name] : []))[0]
+  stream.setEncoding('utf8')
+  stream.on('error', () => {})
+  const closed = new Promise<void>((resolve) => stream.once('close', () => resolve()))
+  const pid = new Promise<number | null>((resolve) => {
+    stream.on('data', (chunk: string) => {
+      if (text.length < mostCharacters) text += chunk
+      const found = numberOf('child-pid')
+      if (found !== undefined) resolve(found)
+    })
+    void closed.then(() => resolve(null))
+  })
+  return {
+    pid,
+    end: closed.then(() => {
+      const code = numberOf('exit-code')
+      return code === undefined ? null : endOf(code)
+    }),
+  }
+}
+
+function endOf(code: number): ChildEnd {
+  const [signal = null] = code > signalBase ? signalsOf(code - signalBase) : []
+  return { code: signal === null ? code : null, signal }
+}
+
+function signalsOf(number: number): NodeJS.Signals[] {
+  return Object.entries(constants.signals).flatMap(([name, each]) => (each === number && isSignal(name) ? [name] : []))
+}
+
+function isSignal(name: string): name is NodeJS.Signals {
+  return name in constants.signals
 }

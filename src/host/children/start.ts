@@ -13,9 +13,8 @@ import type { OpenLog } from './logs.js'
 import type { ChildPlan, OpenData } from './plan.js'
 import type { ProcessFacts } from './process-facts.js'
 import { becomeReady } from './ready.js'
-import { countRequests, type RequestCount } from './request-count.js'
 import type { RunFolder } from './run-folder.js'
-import type { ChildEnd } from './sandbox-status.js'
+import type { ChildEnd } from './sandbox.js'
 import { startWatchdog, type Watchdog } from './watchdog.js'
 
 /** What all children of a host share. */
@@ -225,4 +224,49 @@ const blameMs = 5_000
 function isHeapDeath({ code, signal }: ChildEnd): boolean {
   const signals: readonly NodeJS.Signals[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGSEGV']
   return signals.some((each) => signal === each || code === 128 + constants.signals[each])
+}
+
+/** The running requests of one child. */
+interface RequestCount {
+  /** Counts one; the result ends it, once. */
+  begin(): () => void
+  running(): number
+  /** Whether one runs, or ended at most so many milliseconds ago. */
+  ranWithin(milliseconds: number): boolean
+  /** Resolves as soon as none runs. */
+  whenNone(): Promise<void>
+}
+
+/** @param nowMs milliseconds of a clock that is never set back */
+export function countRequests(nowMs: () => number): RequestCount {
+  let count = 0
+  let lastEndMs: number | null = null
+  let waiting: (() => void)[] = []
+
+  function end(): void {
+    count -= 1
+    lastEndMs = nowMs()
+    if (count > 0) return
+    const resolved = waiting
+    waiting = []
+    for (const resolve of resolved) resolve()
+  }
+
+  return {
+    begin() {
+      count += 1
+      let isRunning = true
+      return () => {
+        if (isRunning) end()
+        isRunning = false
+      }
+    },
+    running: () => count,
+    ranWithin: (milliseconds) => count > 0 || (lastEndMs !== null && nowMs() - lastEndMs <= milliseconds),
+    whenNone: () =>
+      new Promise((resolve) => {
+        if (count === 0) resolve()
+        else waiting.push(resolve)
+      }),
+  }
 }

@@ -10,7 +10,6 @@ import { createLog, defaultLogLimits, type LogLimits, type LogLine, type OpenLog
 import { openProcessFacts } from './process-facts.js'
 import { openRunFolder } from './run-folder.js'
 import type { Premises } from './start.js'
-import { createStartQueue } from './start-queue.js'
 
 /** What the supervisor takes from the host. */
 export interface SupervisorOptions {
@@ -189,4 +188,49 @@ async function isHandedOn(descriptor: string): Promise<boolean> {
   const facts = await readFile(`/proc/self/fdinfo/${descriptor}`, 'utf8').catch(() => '')
   const [, flags] = /^flags:\s+([0-7]+)$/m.exec(facts) ?? []
   return flags !== undefined && (Number.parseInt(flags, 8) & closesOnExec) === 0
+}
+
+/** Bounds how many spaces start at once after a start of the host. */
+interface StartQueue {
+  /** Runs the start as soon as there is room. Starts of one key run once at a time. */
+  add(key: string, start: () => Promise<void>): void
+  /** The next start is that of this key, if it waits. */
+  prefer(key: string): void
+  /** Starts that wait are forgotten. */
+  clear(): void
+}
+
+export function createStartQueue(atOnce: number): StartQueue {
+  const waiting = new Map<string, () => Promise<void>>()
+  let preferred: string[] = []
+  let running = 0
+
+  function next(): void {
+    while (running < atOnce) {
+      const key = preferred.shift() ?? waiting.keys().next().value
+      if (key === undefined) return
+      const start = waiting.get(key)
+      waiting.delete(key)
+      if (start === undefined) continue
+      running += 1
+      void start().finally(() => {
+        running -= 1
+        next()
+      })
+    }
+  }
+
+  return {
+    add(key, start) {
+      waiting.set(key, start)
+      next()
+    },
+    prefer(key) {
+      if (waiting.has(key) && !preferred.includes(key)) preferred.push(key)
+    },
+    clear() {
+      waiting.clear()
+      preferred = []
+    },
+  }
 }

@@ -2,17 +2,15 @@ import { access, readFile } from 'node:fs/promises'
 import { isLoopbackHost } from '../../lib/url.js'
 import { hostCheckRows } from '../../model/doctor/host-checks.js'
 import type { Check, CheckPlace, Outcome, Topic } from '../../model/doctor/report.js'
+import { registrableDomain } from '../../settings/passkey-site.js'
 import type { Isolation } from '../children/isolation.js'
 import { isLow, readSpace } from '../folder/disk.js'
 import type { Folder } from '../folder/folder.js'
-import { findLostGenerations } from '../folder/lost-generations.js'
+import { findLostGenerations } from '../folder/generation-files.js'
 import type { HostSettings } from '../settings/host-settings.js'
 import type { PeopleNouns } from '../store/people.js'
-import { localListeners } from './local-listeners.js'
-import { writesQueryField } from './query-scope.js'
-import { isSameSite } from './same-site.js'
 
-export interface FolderFacts {
+interface FolderFacts {
   settings: Pick<HostSettings, 'adminUrl' | 'baseUrl' | 'listen' | 'adminListen' | 'trustedProxies' | 'limits'>
   folder: Pick<Folder, 'path' | 'spaces' | 'masterKey'>
 }
@@ -160,4 +158,72 @@ async function judgeGenerations({ spaces }: FolderFacts['folder']): Promise<Outc
 async function judgeDisk({ path }: FolderFacts['folder']): Promise<Outcome> {
   const space = await readSpace(path)
   return isLow(space) ? { finding: `${Math.floor(space.free / 1024 ** 2)} MiB are free.` } : null
+}
+
+const listens = '0A'
+/** More are counted only. */
+const mostNamed = 8
+
+/**
+ * What listens on this machine on loopback or on every address, and in the abstract namespace of unix sockets: programs there
+ * often ask for no password.
+ *
+ * @param own ports of the host
+ */
+export async function localListeners(own: readonly number[]): Promise<string[]> {
+  const [v4, v6, unix] = await Promise.all(['tcp', 'tcp6', 'unix'].map(readTable))
+  const ports = new Set([...(v4 ?? []), ...(v6 ?? [])].flatMap((columns) => localPort(columns)))
+  const names = new Set((unix ?? []).flatMap((columns) => abstractName(columns)))
+  const found = [
+    ...[...ports].filter((port) => !own.includes(port)).map((port) => `port ${port}`),
+    ...[...names].map((name) => `the abstract socket ${name}`),
+  ]
+  const more = found.length - mostNamed
+  return more > 0 ? [...found.slice(0, mostNamed), `${more} more`] : found
+}
+
+async function readTable(name: string): Promise<string[][]> {
+  const text = await readFile(`/proc/net/${name}`, 'utf8').catch(() => '')
+  return text.split('\n').map((line) => line.trim().split(/\s+/))
+}
+
+/** An address is hexadecimal, its words as this processor writes them: 127.x.y.z ends in `7F`, also as `::ffff:127.x.y.z`. */
+const local = /^(?:(?:0{16}F{4}0{4})?[0-9A-F]{6}7F|0{24}01000000|0{8}|0{16}F{4}0{12}|0{32})$/
+
+function localPort([, place = '', , state]: readonly string[]): number[] {
+  const [address = '', port = ''] = place.split(':')
+  return state === listens && local.test(address) ? [Number.parseInt(port, 16)] : []
+}
+
+/** `@` stands for the zero byte. The flag says that the socket takes connections. */
+function abstractName(columns: readonly string[]): string[] {
+  const [, , , flags, , , , name = ''] = columns
+  return flags === '00010000' && name.startsWith('@') ? [name.replaceAll(/[^ -~]/g, '?').slice(0, 60)] : []
+}
+
+/**
+ * Whether the application's own code writes a field of the query, as in `req.query.userId = user.id`. crudlify takes its filter
+ * from there, but a client switches such fields off by `q={}`. To write `q` itself is the right way.
+ *
+ * Packages are left out: esbuild writes `// <path>` above each module, and no other comments.
+ *
+ * @param bundle the code of a release
+ */
+export function writesQueryField(bundle: string): boolean {
+  const writing = /\breq\w*\.query(?:\.(?!q\b)[\w$]+|\[(?!["'`]q["'`])[^\]\n]{1,80}\])\s*=(?![=>])/g
+  for (const { index } of bundle.matchAll(writing)) {
+    const comment = bundle.lastIndexOf('\n// ', index)
+    const path = bundle.slice(comment + 1, bundle.indexOf('\n', comment + 1))
+    if (!path.includes('node_modules/')) return true
+  }
+  return false
+}
+
+/**
+ * Whether two host names seem to be below one registrable domain. A guess without the public suffix list, for a warning only.
+ *
+ * @example isSameSite('api.example.org', 'admin.example.org') // true
+ */
+export function isSameSite(one: string, other: string): boolean {
+  return registrableDomain(one) === registrableDomain(other)
 }

@@ -1,7 +1,6 @@
 import type { Documents, VersionedChange } from '../ports.js'
 import { type FindPorts, findFirst, findWhole, type Selection } from './find.js'
 import { batched, type InsertPorts, insert } from './insert.js'
-import type { Queues } from './queues.js'
 import type { Candidate } from './reading/sort.js'
 import { isStoreError, StoreError } from './store-error.js'
 import { type Document, decode, encode } from './values.js'
@@ -187,3 +186,25 @@ function overtaken(): StoreError {
   const message = `The document changed ${maxAttempts} times while it was being written. Try again.`
   return new StoreError('not_current', message)
 }
+
+interface Queues {
+  /** Runs the steps of one key one after another; steps of other keys do not wait. */
+  run<T>(key: string, step: () => Promise<T>): Promise<T>
+}
+
+/** Without a queue, parallel updates of one document would overtake each other and try again. */
+export function createQueues(): Queues {
+  const last = new Map<string, Promise<void>>()
+  return {
+    run(key, step) {
+      const result = (last.get(key) ?? Promise.resolve()).then(step)
+      const settled = result.then(ignore, ignore).then(() => {
+        if (last.get(key) === settled) last.delete(key)
+      })
+      last.set(key, settled)
+      return result
+    },
+  }
+}
+
+function ignore(): void {}

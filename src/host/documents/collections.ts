@@ -1,18 +1,23 @@
 import type { Indexes } from '../ports.js'
-import { type Change, type ChangePorts, changeAll, changeFirst, removeAll, removeFirst } from './change.js'
+import {
+  type Change,
+  type ChangePorts,
+  changeAll,
+  changeFirst,
+  createQueues,
+  removeAll,
+  removeFirst,
+} from './change.js'
 import { requirePath } from './expressions.js'
 import { compileFilter } from './filter.js'
 import { everything, type FindOptions, find, findFirst, findWhole, type Selection } from './find.js'
 import { insert, insertMany, requireDocument } from './insert.js'
 import { bounds } from './meter.js'
 import { requireCollection } from './names.js'
-import { createQueues } from './queues.js'
-import { createIndexBuilder, type IndexBuilder } from './reading/index-builder.js'
-import { createIndexLists } from './reading/index-lists.js'
+import { createIndexBuilder, createIndexLists, type IndexBuilder } from './reading/index-builder.js'
 import { createSlowScans } from './reading/slow-scans.js'
 import { queryInvalid } from './store-error.js'
-import { applyUpdate, type UpdatePorts, updateSteps } from './update.js'
-import { newDocument } from './upsert.js'
+import { applyUpdate, newDocument, type UpdatePorts, updateSteps } from './update.js'
 import { type Document, requireShallow } from './values.js'
 
 export interface CollectionsOptions extends Omit<ChangePorts, 'queues' | 'indexLists' | 'slowScans'>, UpdatePorts {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isWellFormed } from './names.js'
 import { isPlain } from './values.js'
 
 /** The first byte of a key. Kinds follow each other as mingo sorts them; values that keys do not model come last. */
@@ -23,7 +24,7 @@ export interface Keys {
 }
 
 /** Longer texts share the key of their beginning. */
-export const maxTextBytes = 200
+const maxTextBytes = 200
 const hashBytes = 16
 /** An array with more elements has one entry, which every plan reads, so that no document makes too many. */
 const maxElements = 1_000
@@ -144,4 +145,26 @@ function ownField(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   if (!isPlain(value)) return unmodelledValue
   return Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+/**
+ * The key of a document in a unique index: equal for equal values alone. `none` where the field is missing or null, which any
+ * number of documents may share. `not_scalar` for an array or an object, which a unique index does not take.
+ */
+export function uniqueKeyOf(
+  document: Readonly<Record<string, unknown>>,
+  field: string,
+): Buffer | 'none' | 'not_scalar' {
+  const value = valueAt(document, field)
+  if (value === undefined || value === null) return 'none'
+  if (typeof value === 'string') return uniqueTextKey(value)
+  const isScalar = typeof value !== 'object' || value instanceof Date
+  return (isScalar ? keyOf(value) : null) ?? 'not_scalar'
+}
+
+/** The SHA-256 stands behind what the cut, or UTF-8, loses of the text. */
+function uniqueTextKey(text: string): Buffer {
+  if (Buffer.byteLength(text) <= maxTextBytes && isWellFormed(text)) return textKey(text)
+  const hash = createHash('sha256').update(Buffer.from(text, 'utf16le')).digest()
+  return Buffer.concat([textKey(text), hash])
 }

@@ -1,12 +1,15 @@
+import { rm } from 'node:fs/promises'
 import { SettingsError } from '../../errors.js'
+import { sha256 } from '../../lib/digest.js'
 import { isObject, parseJson } from '../../lib/json-object.js'
-import { newSecret } from '../../lib/random.js'
+import { newSecret, type RandomSource } from '../../lib/random.js'
+import type { World } from '../../lib/runtime.js'
 import { readPrivateFile, writePrivateFile } from '../private-file.js'
 
 /** The secrets of the host's own accounts, named as the settings of `auth` name them. */
-export const secretNames = ['JWT_ACCESS_TOKEN_SECRET', 'JWT_REFRESH_TOKEN_SECRET', 'encryptionKey'] as const
+const secretNames = ['JWT_ACCESS_TOKEN_SECRET', 'JWT_REFRESH_TOKEN_SECRET', 'encryptionKey'] as const
 
-export type HostSecrets = Readonly<Record<(typeof secretNames)[number], string>>
+type HostSecrets = Readonly<Record<(typeof secretNames)[number], string>>
 
 /**
  * Reads the secrets that the host made for itself, or makes them at the first start. They are never made again: without them
@@ -45,4 +48,37 @@ function parse(path: string, text: string): HostSecrets {
 function fault(cause: string): SettingsError {
   const cure = 'Put the file back from its backup, or set the secrets in the setting auth.'
   return new SettingsError([{ setting: 'data', message: `${cause} ${cure}` }])
+}
+
+/** Opens the set-up page until there is an administrator. */
+export interface SetupKey {
+  accepts(key: string): boolean
+  /** The address of the set-up page with the key. Only a terminal may show it; the log names the file. */
+  url: string
+  /** Removes the file. The key is dead afterwards. */
+  remove(): Promise<void>
+}
+
+const lifetimeMs = 60 * 60 * 1000
+
+/** Makes a new key and writes the address of the set-up page into a file with mode 0600. The key works for an hour. */
+export async function createSetupKey(
+  path: string,
+  adminUrl: string,
+  { random, monotonic }: { random: Pick<RandomSource, 'token'>; monotonic: World['monotonic'] },
+): Promise<SetupKey> {
+  const key = random.token()
+  const url = `${adminUrl}/auth/setup?key=${key}`
+  const [digest, madeAtMs] = [sha256(key), monotonic()]
+  let isDead = false
+  await writePrivateFile(path, `${url}\n`)
+  return {
+    // Equal digests say nothing about how much of a guess was right.
+    accepts: (given) => !isDead && monotonic() - madeAtMs < lifetimeMs && sha256(given) === digest,
+    url,
+    async remove() {
+      isDead = true
+      await rm(path, { force: true })
+    },
+  }
 }

@@ -1,22 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { answer } from '../../adapters/node/answer.js'
+import { peerAddress } from '../../adapters/node/peer-address.js'
 import { AuthError } from '../../errors.js'
 import { logFault, toAuthError } from '../../http/faults.js'
-import { type HttpResponse, singleHeader } from '../../http/message.js'
+import { type HttpRequest, type HttpResponse, type RequestBody, singleHeader } from '../../http/message.js'
 import { problem, transportHeaders, withHeaders } from '../../http/problem.js'
 import type { Pass } from '../../http/verdict.js'
 import { withQuery } from '../../lib/api-key-query.js'
 import { createRequestIds } from '../../lib/request-id.js'
 import type { Logger } from '../../settings.js'
 import type { QueuedRequest } from '../request-queue.js'
-import type { CookieSpace } from './cookies.js'
-import { FrontRequest } from './front-request.js'
+import type { CookieSpace } from './headers.js'
+import { headersForChild } from './headers.js'
 import { createProxy, type Hop, type ProxyRequest } from './proxy.js'
-import { headersForChild } from './request-headers.js'
 import type { Space, SpaceDirectory } from './space.js'
 import { hostsOf, readTarget, requireHost, type Target } from './target.js'
 
-export interface FrontOptions {
+interface FrontOptions {
   /** An http or https URL. If it has a path, the proxy in front strips it. */
   baseUrl: string
   spaces: SpaceDirectory
@@ -242,3 +242,36 @@ export function send({ request, response }: Omit<Exchange, 'expectsContinue'>, s
   const closes = !request.complete && length > drainedBytes
   answer(request, response, closes ? withHeaders(sent, { connection: 'close' }) : sent)
 }
+
+/** A request to a space as the guard reads it: the path is below the space, and the body stays on the wire. */
+class FrontRequest implements HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly mount: string
+  readonly headers: HttpRequest['headers']
+  readonly rawHeaders: readonly string[]
+  readonly native = null
+  private readonly request: IncomingMessage
+
+  constructor(request: IncomingMessage, { space, path, query }: Target) {
+    this.request = request
+    this.method = request.method ?? 'GET'
+    this.mount = `/${space}`
+    this.path = path.slice(this.mount.length) || '/'
+    this.query = query
+    this.headers = request.headers
+    this.rawHeaders = request.rawHeaders
+  }
+
+  get ip(): string | null {
+    return peerAddress(this.request.socket)
+  }
+
+  get body(): RequestBody {
+    return unread
+  }
+}
+
+/** The body is the application's: reading it here would take it away. */
+const unread: RequestBody = { kind: 'stream', read: () => Promise.resolve(null) }

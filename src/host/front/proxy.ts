@@ -3,7 +3,7 @@ import { buildConnector, type Dispatcher, Pool } from 'undici'
 import { AuthError } from '../../errors.js'
 import { trimBlanks } from '../../lib/http-blanks.js'
 import type { Principal } from '../../model/principal.js'
-import { type AnswerRules, headersForClient } from './response-headers.js'
+import { type AnswerRules, headersForClient } from './headers.js'
 import type { Child, Space } from './space.js'
 
 /** A request that passed the guard, on its way to the child. */

@@ -1,15 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import { AuthError } from '../../errors.js'
+import { coarseNetwork } from '../../lib/ip-address.js'
 import { createIpSet } from '../../lib/ip-ranges.js'
 import type { Keyring } from '../../lib/keyring.js'
 import { adminTokenMemorySeconds, adminTokenPurpose, adminTokenText } from '../../model/admin-token.js'
 import type { Change } from '../../model/change.js'
 import type { AdminTokenCaller, Ports } from '../../ports.js'
-import type { AdminTokenRecord, AdminTokens } from '../store/admin-tokens.js'
-import type { LastUses } from './last-uses.js'
+import type { AdminTokenRecord, AdminTokens, AdminTokenUse } from '../store/people.js'
 import type { RightsMemory } from './rights.js'
 
-export interface AdminTokenCheckOptions {
+interface AdminTokenCheckOptions {
   projectTokens: Pick<AdminTokens, 'find' | 'list'>
   rights: Pick<RightsMemory, 'isAdmin' | 'inForce'>
   keyring: Pick<Keyring, 'digests'>
@@ -161,6 +161,71 @@ function createMemory({ projectTokens, clock, subscribe }: AdminTokenCheckOption
       await reading
       const found = memory.get(id)
       return found && isFresh(found) ? found : null
+    },
+  }
+}
+
+/** How long uses are collected before a write, and the pause after a failed write. */
+const batchMs = 10_000
+const daySeconds = 86_400
+
+interface LastUses {
+  /** Cheap and synchronous. `at`: Unix seconds; `ip`: null when it is not known. */
+  note(tokenId: string, at: number, ip: string | null): void
+  /** Writes the rest, unless the store fails. */
+  close(): Promise<void>
+}
+
+/**
+ * Collects on which day and from which network each admin token was last used, and writes it in batches. A crash loses at
+ * most one batch; no decision depends on it.
+ */
+export function createLastUses(
+  tokens: Pick<AdminTokens, 'touch'>,
+  timer: (milliseconds: number, callback: () => void) => () => void,
+): LastUses {
+  /** What was noted last, so that a day of use from one network is one write. */
+  const noted = new Map<string, AdminTokenUse>()
+  const pending = new Map<string, AdminTokenUse>()
+  let stopTimer: (() => void) | null = null
+  let underWay: Promise<void> = Promise.resolve()
+  let closed = false
+
+  async function write(): Promise<void> {
+    const batch = [...pending]
+    await tokens.touch(batch.map(([id, use]) => ({ id, ...use })))
+    // A later use, noted during the write, stays pending.
+    for (const [id, use] of batch) if (pending.get(id) === use) pending.delete(id)
+  }
+
+  async function tick(): Promise<void> {
+    // A failed batch stays pending and is written with the next one.
+    await write().catch(() => {})
+    stopTimer = null
+    if (pending.size > 0) arm()
+  }
+
+  function arm(): void {
+    if (stopTimer !== null || closed) return
+    stopTimer = timer(batchMs, () => {
+      underWay = tick()
+    })
+  }
+
+  return {
+    note(tokenId, at, ip) {
+      const use: AdminTokenUse = { day: at - (at % daySeconds), network: coarseNetwork(ip) }
+      const former = noted.get(tokenId)
+      if (former?.day === use.day && former.network === use.network) return
+      noted.set(tokenId, use)
+      pending.set(tokenId, use)
+      arm()
+    },
+    async close() {
+      closed = true
+      stopTimer?.()
+      await underWay
+      await write().catch(() => {})
     },
   }
 }

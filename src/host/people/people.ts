@@ -1,8 +1,7 @@
 import type { Keyring } from '../../lib/keyring.js'
 import type { Ports } from '../../ports.js'
 import type { PeopleNouns } from '../store/people.js'
-import { createAdminTokenCheck } from './admin-tokens.js'
-import { createLastUses } from './last-uses.js'
+import { createAdminTokenCheck, createLastUses } from './admin-tokens.js'
 import { createRightsMemory, type RightsOptions } from './rights.js'
 
 export interface PeopleOptions extends Pick<RightsOptions, 'subscribe' | 'timer'> {

@@ -2,7 +2,7 @@ import { storeUnavailable } from '../../errors.js'
 import type { Change } from '../../model/change.js'
 import type { Right } from '../../model/right.js'
 import type { Ports } from '../../ports.js'
-import type { CountedRights, Rights } from '../store/rights.js'
+import type { CountedRights, Rights } from '../store/people.js'
 
 export interface RightsOptions {
   projectRights: Pick<Rights, 'counted'>

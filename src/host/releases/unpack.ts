@@ -1,26 +1,36 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type ReleaseFile, type ReleaseLimits, type ReleaseManifest, releasePaths } from '../../model/release.js'
+import { AuthError } from '../../errors.js'
+import {
+  isCommitHash,
+  pathCollision,
+  pathFault,
+  type ReleaseCommit,
+  type ReleaseFile,
+  type ReleaseLimits,
+  type ReleaseManifest,
+  readManifest,
+  releasePaths,
+  releaseSizes,
+} from '../../model/release.js'
 import {
   type Archive,
   type ArchiveEntry,
   type ArchiveRule,
   entryOverheadBytes,
   hashed,
+  quoted,
   readEntries,
 } from '../archives/entries.js'
-import { quoted } from '../archives/quoted.js'
 import { hasCode } from '../has-code.js'
 import { syncFolder } from '../sync-folder.js'
-import { bundleInvalid, deployAgain } from './bundle-invalid.js'
-import { judgeManifest } from './judge-manifest.js'
 
 /** The folder of a release that has no number yet. */
 export type DraftName = `draft-${string}`
 
 /** Where a release goes. */
-export interface ReleasePlace {
+interface ReleasePlace {
   /** The folder of all releases of the space. It exists. */
   folder: string
   /** A number that was never used in this space, or the name of a draft. */
@@ -55,7 +65,7 @@ export async function unpackRelease(
 }
 
 /** A release that is being written, entry by entry. */
-export interface ReleaseDraft {
+interface ReleaseDraft {
   /** `release.json` first. @throws {AuthError} `bundle_invalid` */
   take(entry: ArchiveEntry): Promise<void>
   /** Every listed file is there. @throws {AuthError} `bundle_invalid` */
@@ -196,3 +206,72 @@ async function exists(path: string): Promise<boolean> {
     throw error
   }
 }
+
+/**
+ * Reads `release.json` and checks everything that it lists, before anything is written.
+ *
+ * @throws {AuthError} `bundle_invalid`
+ */
+function judgeManifest(text: string, limits: ReleaseLimits): ReleaseManifest {
+  const manifest = readManifest(text)
+  if (!manifest) throw bundleInvalid(`${releasePaths.manifest} is damaged, or of another version.`, deployAgain)
+  const { files, git } = manifest
+  if (files.length > limits.files) {
+    throw bundleInvalid(`The release has ${files.length} files, at most ${limits.files}.`, fewerAssets)
+  }
+  for (const file of files) judgeFile(file)
+  if (git && !isCommit(git)) {
+    throw bundleInvalid(`${releasePaths.manifest} names no commit of git.`, deployAgain)
+  }
+  for (const path of [releasePaths.code, releasePaths.map]) {
+    if (!files.some((file) => file.path === path)) throw bundleInvalid(`The archive has no ${path}.`, deployAgain)
+  }
+  judgeCollisions(files)
+  judgeSizes(files, limits)
+  return manifest
+}
+
+const fewerAssets = 'Keep files that no request needs out of the project folder, or raise the limit of the host.'
+
+function judgeFile({ path, bytes, sha256 }: ReleaseFile): void {
+  const fault = pathFault(path)
+  if (fault !== null) throw bundleInvalid(`The path ${quoted(path)} ${fault}.`, 'Rename the file, and deploy again.')
+  if (!Number.isSafeInteger(bytes) || bytes < 0 || !/^[0-9a-f]{64}$/.test(sha256)) {
+    throw bundleInvalid(`${quoted(path)} has no size or digest in ${releasePaths.manifest}.`, deployAgain)
+  }
+}
+
+function judgeCollisions(files: readonly ReleaseFile[]): void {
+  const collision = pathCollision(files.map(({ path }) => path))
+  if (!collision) return
+  const [first, second] = collision.map(quoted)
+  throw bundleInvalid(`${first} and ${second} are the same path on some systems.`, 'Rename one of them.')
+}
+
+function judgeSizes(files: readonly ReleaseFile[], limits: ReleaseLimits): void {
+  const { code, assets } = releaseSizes(files)
+  if (code > limits.code) {
+    const cure = 'Import less, or raise limits.code of the host.'
+    throw bundleInvalid(`The bundle and its map have ${code} bytes, at most ${limits.code}.`, cure)
+  }
+  if (assets > limits.assets) {
+    const [largest] = [...files].filter(isAsset).sort((one, other) => other.bytes - one.bytes)
+    const fault = `The assets have ${assets} bytes, at most ${limits.assets}; the largest is ${quoted(largest?.path ?? '')}.`
+    throw bundleInvalid(fault, fewerAssets)
+  }
+}
+
+function isAsset({ path }: ReleaseFile): boolean {
+  return path.startsWith(releasePaths.assets)
+}
+
+function isCommit({ hash, branch }: ReleaseCommit): boolean {
+  return isCommitHash(hash) && (branch === null || /^[^\p{Cc}\p{Cf}\p{Cs}]{1,255}$/u.test(branch))
+}
+
+/** The error of a release archive that the host refuses: what is wrong, where, and what to do. */
+function bundleInvalid(fault: string, cure: string, cause?: unknown): AuthError {
+  return new AuthError('bundle_invalid', { detail: `${fault} ${cure}`, ...(cause !== undefined && { cause }) })
+}
+
+const deployAgain = 'Deploy again with the tool of this version: latchkey deploy'

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { Readable } from 'node:stream'
 import { isPlain } from '../documents/values.js'
-import { notSupported, rejecting } from './not-supported.js'
 
 interface FileOptions {
   /** The files of the release. Without it the platform means its file store, which this host does not have. */
@@ -11,7 +10,7 @@ interface FileOptions {
 }
 
 /** `_coho_fs` of the platform, by which codehooks-js reads files. */
-export interface Files {
+interface Files {
   readFile(path: string, options?: FileOptions): Promise<string>
   /** Rejects before anything is streamed when there is no such file. */
   getFileStream(path: string, options?: FileOptions): Promise<Readable>
@@ -30,7 +29,7 @@ export interface SourceFile {
 }
 
 /** Where a piece of an answer comes from. */
-export interface Origin {
+interface Origin {
   file: SourceFile
   /** The first byte of the piece in the file. */
   at: number
@@ -99,4 +98,14 @@ async function readListed(release: string): Promise<ReadonlyMap<string, SourceFi
     listed.set(`/${names.join('/')}`, { path: join(release, path), bytes: Number(bytes), sha256: String(sha256) })
   }
   return listed
+}
+
+/** The error of a call that this host does not support. Applications read its `code`, `not_supported`. */
+export function notSupported(call: string): Error {
+  return Object.assign(new Error(`${call} is not supported by this host.`), { code: 'not_supported' })
+}
+
+/** An unsupported call. It rejects, so that an application can go on without it. */
+export function rejecting(call: string): () => Promise<never> {
+  return () => Promise.reject(notSupported(call))
 }

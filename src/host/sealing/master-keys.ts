@@ -3,7 +3,6 @@ import { SettingsError } from '../../errors.js'
 import { deriveKey, deriveKeyId } from '../../lib/digest.js'
 import { openBytes, sealBytes } from '../../lib/keyring.js'
 import { newKey } from '../../lib/random.js'
-import { keyIdOf, SealingError, sealedPartOf } from './sealing-error.js'
 
 /** The master keys of a host. They wrap the data keys of its spaces, and sign its backups. */
 export interface MasterKeys {
@@ -119,4 +118,31 @@ function macOf(key: Buffer, text: string): Buffer {
 function isKey(text: string): boolean {
   const bytes = Buffer.from(text, 'base64')
   return bytes.length === keyBytes && bytes.toString('base64') === text
+}
+
+/** Why a sealed row does not open: a key is missing, or the row was changed. */
+type SealingFault = 'master_key_missing' | 'data_key_missing' | 'row_changed'
+
+/** A sealed row that does not open. The message names the key's id and the remedy, never a key or a value. */
+export class SealingError extends Error {
+  readonly fault: SealingFault
+  /** Of the missing key; null when the row was changed. */
+  readonly keyId: string | null
+
+  constructor(fault: SealingFault, keyId: string | null, message: string) {
+    super(message)
+    this.name = 'SealingError'
+    this.fault = fault
+    this.keyId = keyId
+  }
+}
+
+/** A row names its key as `<key id>.<sealed>`. What has another form is no id, and is not repeated. */
+export function keyIdOf(row: string): string {
+  const [id = ''] = row.split('.', 1)
+  return /^[\w-]{8}$/.test(id) ? id : 'unknown'
+}
+
+export function sealedPartOf(row: string): string {
+  return row.slice(row.indexOf('.') + 1)
 }

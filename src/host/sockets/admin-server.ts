@@ -11,9 +11,8 @@ import { send } from '../front/front.js'
 import { answerOutside, endUntaken, usualServerTimes } from '../front/server.js'
 import { hostsOf, readTarget, requireHost } from '../front/target.js'
 import { createRequestQueue } from '../request-queue.js'
-import { endSlowBody } from './slow-body.js'
 
-export interface AdminServerOptions {
+interface AdminServerOptions {
   /** An origin. */
   adminUrl: string
   /** Of the host's accounts. Their routes are below `/auth`. */
@@ -74,4 +73,26 @@ export function createAdminServer(options: AdminServerOptions): Server {
   })
   answerOutside(server, queue, requestId)
   return server
+}
+
+/** A body sends at least this much in each window, or ends in it: about 3.5 KB a second. */
+export const slowBody = { windowMs: 300_000, bytes: 1024 * 1024 }
+
+/**
+ * Ends the connection of a client that sends its body too slowly (CWE-400). A large upload may take as long as it needs, and
+ * a client that waits because the server has not read what it sent is not slow.
+ */
+export function endSlowBody(request: IncomingMessage): void {
+  const { headers, socket } = request
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
+
+  let before = socket.bytesRead
+  const timer = setInterval(() => {
+    const isSlow = socket.bytesRead - before < slowBody.bytes && request.readableLength === 0
+    before = socket.bytesRead
+    if (request.complete) clearInterval(timer)
+    else if (isSlow) socket.destroy()
+  }, slowBody.windowMs)
+  timer.unref()
+  request.once('close', () => clearInterval(timer))
 }

@@ -1,17 +1,28 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Logger } from '../../settings.js'
 import { StoreError } from '../documents/store-error.js'
 import type { GenerationFiles } from '../flows/backups/ports.js'
 import type { Disk } from '../folder/disk.js'
 import type { Folder } from '../folder/folder.js'
+import {
+  adoptDraft,
+  draftFile,
+  findDrafts,
+  generationFile,
+  hasGeneration,
+  removeDrafts,
+  removeGenerations,
+  syncDraft,
+} from '../folder/generation-files.js'
 import type { HostLimits } from '../settings/limits.js'
 import type { GenerationPlaces } from '../storage/generation-places.js'
 import type { StoragePlace } from '../storage/messages.js'
 import { type DataServer, serveData } from '../storage/server.js'
 import type { SpaceData } from '../storage/space.js'
 import { createDataThreads, type DataThreads, type DataThreadsOptions } from '../storage/threads.js'
-import { filePlaces } from './file-places.js'
 
-export interface SpacesDataOptions extends Pick<DataThreadsOptions, 'world' | 'program'> {
+interface SpacesDataOptions extends Pick<DataThreadsOptions, 'world' | 'program'> {
   folder: Pick<Folder, 'spaces'>
   disk: Pick<Disk, 'mayWrite'>
   /** null: files in the folder. */
@@ -187,4 +198,27 @@ async function requireGeneration(places: GenerationPlaces, spaceId: string, gene
   if (await places.has(spaceId, generation)) return
   const cure = 'Put it back from a copy, or restore a backup.'
   throw new StoreError('store_unavailable', `The data g${generation} of this space is missing. ${cure}`)
+}
+
+/** Files in the folder of each space. @param folder with a folder for each space */
+function filePlaces(folder: string): GenerationPlaces {
+  const folderOf = (spaceId: string) => join(folder, spaceId)
+
+  async function made(spaceId: string): Promise<string> {
+    await mkdir(folderOf(spaceId), { recursive: true, mode: 0o700 })
+    return folderOf(spaceId)
+  }
+
+  return {
+    living: async (spaceId, generation) => ({ file: generationFile(await made(spaceId), generation) }),
+    draft: async (spaceId, generation) => ({ file: draftFile(await made(spaceId), generation) }),
+    has: (spaceId, generation) => hasGeneration(folderOf(spaceId), generation),
+    syncDraft: (spaceId, generation) => syncDraft(folderOf(spaceId), generation),
+    adoptDraft: (spaceId, generation) => adoptDraft(folderOf(spaceId), generation),
+    drafts: (spaceId) => findDrafts(folderOf(spaceId)),
+    removeDrafts: (spaceId, isOver) => removeDrafts(folderOf(spaceId), isOver),
+    // The lock of the folder keeps every other host out.
+    isShared: false,
+    removeGenerations: (spaceId, isOver) => removeGenerations(folderOf(spaceId), isOver),
+  }
 }

@@ -9,32 +9,33 @@ import { createSupervisor, type Supervisor } from '../children/supervisor.js'
 import type { BackupPorts } from '../flows/backups/ports.js'
 import type { CollectionPorts } from '../flows/collections/ports.js'
 import { nameOfActor } from '../flows/spaces/actor-entry.js'
-import { findSpace } from '../flows/spaces/find-space.js'
-import { fillDirectory, readSpaces } from '../flows/spaces/open-directory.js'
+import { fillDirectory, findSpace, readSpaces } from '../flows/spaces/find-space.js'
 import type { SpacePorts } from '../flows/spaces/ports.js'
-import { recordCrash } from '../flows/spaces/record-crash.js'
 import { sweepRemovedSpaces } from '../flows/spaces/spaces.js'
-import { readStartFacts } from '../flows/spaces/start-facts.js'
+import { readStartFacts, recordCrash } from '../flows/spaces/start-facts.js'
 import { createUploads } from '../flows/spaces/uploads.js'
 import { createSpaceDirectory } from '../front/directory.js'
 import type { SpaceLimits } from '../front/space.js'
 import type { Children, PrintedLine } from '../ports.js'
 import { createSpaceFiles } from '../releases/space-files.js'
-import { createSealer } from '../sealing/sealer.js'
+import { createSealer } from '../sealing/space-keys.js'
 import { defaultVariableLimits } from '../sealing/variables.js'
 import type { HostSettings } from '../settings/host-settings.js'
 import type { Schemas } from '../storage/postgres/schemas.js'
 import type { PeopleNouns } from '../store/people.js'
-import type { SpaceNouns } from '../store/space-nouns.js'
-import type { SpaceRecord } from '../store/spaces.js'
+import type { SpaceNouns, SpaceRecord } from '../store/spaces.js'
 import { collectionPorts, openWorkers } from './collection-ports.js'
 import { openSpacesData, type SpacesData } from './generations.js'
 import type { OpenSpaces, SpacesGround } from './ground.js'
-import { createSpaceGuards, type SpaceGuards } from './guards.js'
-import { openIsolation } from './open-isolation.js'
-import { openOwnSchemas, withSchemas } from './own-schemas.js'
+import {
+  createSpaceGuards,
+  openIsolation,
+  openOwnSchemas,
+  rememberedTokens,
+  type SpaceGuards,
+  withSchemas,
+} from './ground.js'
 import { type ChildPrograms, ownPrograms } from './programs.js'
-import { rememberedTokens } from './remembered-tokens.js'
 import { removeTemporaryFiles, settleGenerations, sweepEachHour } from './settle-generations.js'
 
 /** Spaces that are open, and what their flows reach. */

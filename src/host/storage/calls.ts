@@ -1,18 +1,19 @@
+import { isWithinBounds } from '../documents/bounded-json.js'
 import { requireCollection, requireField, requireId } from '../documents/names.js'
-import { queryInvalid } from '../documents/store-error.js'
+import { queryInvalid, StoreError } from '../documents/store-error.js'
 import { isPlain } from '../documents/values.js'
-import type { WireCall, WirePort, wireVerbs } from '../documents/wire.js'
-import type { Documents, IfVersion, Indexes, KeyName, KeyValues, ScanOptions, StoredPair } from '../ports.js'
-import {
-  type CallBounds,
-  requireBody,
-  requireChanges,
-  requireFinite,
-  requireRows,
-  requireSize,
-  requireText,
-} from './document-input.js'
-import type { ThreadRequest } from './messages.js'
+import { type WireCall, type WirePort, wireLimits, type wireVerbs } from '../documents/wire.js'
+import type {
+  Documents,
+  IfVersion,
+  Indexes,
+  KeyName,
+  KeyValues,
+  ScanOptions,
+  StoredPair,
+  VersionedChange,
+} from '../ports.js'
+import type { SnapshotRead, ThreadRequest } from './messages.js'
 import { misshapen, requireIndexScan, requireLimit } from './scan-input.js'
 
 export interface SpacePorts {
@@ -152,4 +153,100 @@ function requireKey(value: unknown): string {
 function requireTtl(value: unknown): number | null {
   if (value === null || (typeof value === 'number' && Number.isFinite(value) && value > 0)) return value
   throw queryInvalid('A lifetime must be a positive number of milliseconds.')
+}
+
+export interface CallBounds {
+  /** Of a document's text, or a pair's value, in UTF-8. */
+  documentBytes: number
+  /** Levels of a document, which is itself level 0. */
+  depth: number
+}
+
+const maxRows = 1_000
+
+/** @throws {StoreError} `query_invalid` */
+function requireText(value: unknown): string {
+  if (typeof value === 'string') return value
+  throw misshapen()
+}
+
+/** @throws {StoreError} `query_invalid` */
+function requireFinite(value: unknown): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  throw misshapen()
+}
+
+/** @throws {StoreError} `quota_exceeded` */
+function requireSize(text: string, { documentBytes }: CallBounds): string {
+  // No UTF-8 text has fewer bytes than characters.
+  if (text.length <= documentBytes && Buffer.byteLength(text) <= documentBytes) return text
+  throw new StoreError('quota_exceeded', `A document or value may have ${documentBytes} bytes at most.`)
+}
+
+/**
+ * The database checks that it is JSON.
+ *
+ * @throws {StoreError} `query_invalid`, `quota_exceeded`
+ */
+function requireBody(value: unknown, bounds: CallBounds): string {
+  const body = requireSize(requireText(value), bounds)
+  if (!body.startsWith('{')) throw queryInvalid('A document must be a JSON object.')
+  const { depth } = bounds
+  if (isWithinBounds(body, { depth: depth + 1, parts: Number.POSITIVE_INFINITY })) return body
+  throw queryInvalid(`The document nests deeper than ${depth} levels.`)
+}
+
+/** @throws {StoreError} `query_invalid`, `quota_exceeded` */
+function requireRows(value: unknown, bounds: CallBounds): { id: string; body: string }[] {
+  return requireMany(value, ({ id, body }) => ({ id: requireId(id), body: requireBody(body, bounds) }))
+}
+
+/** @throws {StoreError} `query_invalid`, `quota_exceeded` */
+function requireChanges(value: unknown, bounds: CallBounds): VersionedChange[] {
+  const changes = requireMany(value, ({ id, version, body }) => ({
+    id: requireId(id),
+    version: requireFinite(version),
+    body: body === null ? null : requireBody(body, bounds),
+  }))
+  if (new Set(changes.map(({ id }) => id)).size === changes.length) return changes
+  throw queryInvalid('Each change of a call must name another document.')
+}
+
+function requireMany<T extends { body: string | null }>(
+  value: unknown,
+  read: (row: Record<string, unknown>) => T,
+): T[] {
+  if (!Array.isArray(value)) throw misshapen()
+  if (value.length > maxRows) throw queryInvalid(`At most ${maxRows} documents may be written at once.`)
+  const rows = value.map((row: unknown) => {
+    if (!isPlain(row)) throw misshapen()
+    return read(row)
+  })
+  const bytes = rows.reduce((sum, { body }) => sum + Buffer.byteLength(body ?? ''), 0)
+  if (bytes <= wireLimits.requestBytes) return rows
+  throw new StoreError('quota_exceeded', `At most ${wireLimits.requestBytes} bytes may be written at once.`)
+}
+
+/** The data of one generation of a space, as a thread has it open. */
+export interface OpenedData extends SpacePorts {
+  snapshots: OpenSnapshots
+  /** The last version, from now on `above` at least. */
+  versions(above: number): Promise<number>
+  /** In one transaction. */
+  putPairs(pairs: readonly StoredPair[]): Promise<void>
+  /** The bytes that count against the quota. */
+  usedBytes(): Promise<number>
+  /** Deletes a page of what has expired or was dropped. Returns whether there is more. `nowMs` is Unix milliseconds. */
+  tidy(nowMs: number): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** The snapshots of one space. The front counts them and ends them. */
+export interface OpenSnapshots {
+  /** `nowMs`, Unix milliseconds, decides which pairs have expired, where the store has no clock. */
+  begin(snapshot: number, nowMs: number): Promise<void>
+  /** @throws {StoreError} `store_unavailable` for one that has ended */
+  read(snapshot: number, read: SnapshotRead): Promise<unknown>
+  end(snapshot: number): Promise<void>
+  close(): Promise<void>
 }

@@ -2,15 +2,14 @@ import { timingSafeEqual } from 'node:crypto'
 import { chmod } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { StoreError } from '../documents/store-error.js'
-import { parseWirePath, type WireCall, wireLimits } from '../documents/wire.js'
+import { parseWirePath, type WireCall, wireFault, wireLimits } from '../documents/wire.js'
 import { createRequestQueue } from '../request-queue.js'
-import { createAdmission } from './admission.js'
 import { isWriting } from './calls.js'
-import { faultReply, readBody, refuse, send } from './exchange.js'
-import { unavailable } from './faults.js'
+import type { WireReply } from './messages.js'
+import { unavailable } from './messages.js'
 import type { SpaceData } from './space.js'
 
-export interface ServeDataOptions {
+interface ServeDataOptions {
   data: Pick<SpaceData, 'answer'>
   /** At most 103 bytes. The folder exists, and no other user may enter it. */
   socketPath: string
@@ -166,4 +165,104 @@ async function refuseOversize(request: IncomingMessage, response: ServerResponse
   }
   const limit = `${wireLimits.requestBytes / 1024 ** 2} MiB`
   await send(response, faultReply(new StoreError('quota_exceeded', `A call may send ${limit} at most.`)), true)
+}
+
+/** Admits requests while their number and their bytes are within bounds; others wait in their order. */
+interface Admission {
+  /**
+   * Resolves to the function that gives the place back, or to null when the client leaves before its turn. `onGone` registers a
+   * callback for that.
+   */
+  enter(bytes: number, onGone: (callback: () => void) => void): Promise<(() => void) | null>
+}
+
+interface Waiting {
+  bytes: number
+  start(): void
+}
+
+/** One request is always admitted, however large. */
+function createAdmission(most: { requests: number; bytes: number }): Admission {
+  const waiting: Waiting[] = []
+  let requests = 0
+  let bytes = 0
+
+  const fits = (more: number) => requests === 0 || (requests < most.requests && bytes + more <= most.bytes)
+
+  function take(more: number): () => void {
+    requests += 1
+    bytes += more
+    return () => {
+      requests -= 1
+      bytes -= more
+      startFitting()
+    }
+  }
+
+  function startFitting(): void {
+    while (waiting[0] && fits(waiting[0].bytes)) waiting.shift()?.start()
+  }
+
+  return {
+    async enter(wanted, onGone) {
+      if (waiting.length === 0 && fits(wanted)) return take(wanted)
+      return new Promise((resolve) => {
+        const place: Waiting = { bytes: wanted, start: () => resolve(take(wanted)) }
+        waiting.push(place)
+        onGone(() => {
+          const at = waiting.indexOf(place)
+          if (at !== -1) waiting.splice(at, 1)
+          startFitting()
+          resolve(null)
+        })
+      })
+    },
+  }
+}
+
+/** How long a client may take to read an answer. */
+const answerMs = 30_000
+
+/** null when the client left before the end. */
+function readBody(request: IncomingMessage, length: number): Promise<Buffer<ArrayBuffer> | null> {
+  // Of its own, not of Node's pool: it moves to the thread. Pages that the client never fills cost no memory.
+  const bytes = Buffer.from(new ArrayBuffer(length))
+  let at = 0
+  return new Promise((resolve) => {
+    // It left while it waited for admission.
+    if (request.destroyed) return resolve(null)
+    request.on('data', (chunk: Buffer) => {
+      at += chunk.copy(bytes, at)
+    })
+    request.once('end', () => resolve(at === length ? bytes : null))
+    request.once('close', () => resolve(null))
+  })
+}
+
+function faultReply(error: StoreError): WireReply {
+  const { status, text } = wireFault(error)
+  return { status, body: text }
+}
+
+/** Resolves when the answer has left, or its connection has gone. */
+function send(response: ServerResponse, { status, body }: WireReply, isLast: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    if (response.closed) return resolve()
+    const overdue = setTimeout(() => response.destroy(), answerMs)
+    response.once('close', () => {
+      clearTimeout(overdue)
+      resolve()
+    })
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      ...(isLast && { connection: 'close' }),
+    })
+    response.end(body)
+  })
+}
+
+/** A client that does not keep to the wire learns nothing, and its connection ends. */
+function refuse(response: ServerResponse, status: number): Promise<void> {
+  return send(response, { status, body: '{}' }, true)
 }

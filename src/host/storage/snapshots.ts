@@ -1,13 +1,22 @@
 import type { World } from '../../lib/runtime.js'
+import {
+  readList,
+  readNullable,
+  readNumber,
+  readObject,
+  readPage,
+  readSize,
+  readState,
+  readText,
+} from '../documents/remote-ports.js'
 import { StoreError } from '../documents/store-error.js'
+import { isPlain } from '../documents/values.js'
 import type { Snapshot } from '../ports.js'
 import type { SnapshotRead } from './messages.js'
-import { watchReader } from './reader-watch.js'
-import { sizeOf, snapshotPages } from './snapshot-pages.js'
 import type { SpaceCalls } from './space-calls.js'
 
 /** How many snapshots are open. */
-export interface Places {
+interface Places {
   /** False when there is no place left. */
   take(): boolean
   giveBack(): void
@@ -32,7 +41,7 @@ export interface SnapshotWorld extends Pick<World, 'now' | 'timer'> {
   snapshots: Places
 }
 
-export interface Snapshots {
+interface Snapshots {
   /** @throws {StoreError} `store_unavailable`, also while too many are open */
   open(): Promise<Snapshot>
   /** Ends all of them. */
@@ -146,4 +155,81 @@ function overdue(reason: string): StoreError {
 function tooMany(): StoreError {
   const cure = 'Try again when an export or a backup has ended.'
   return new StoreError('store_unavailable', `Too many snapshots are open. ${cure}`)
+}
+
+/** Watches whether a reader takes 64 KiB a second, over all its pauses. The time that reading takes us does not count. */
+interface ReaderWatch {
+  /** The reader waits for us. */
+  pause(): void
+  /** The reader has got that many bytes, and works on them. */
+  resume(bytes: number): void
+  end(): void
+}
+
+const bytesPerMs = 64 * 1.024
+/** What a reader may take before its first page, and beyond the pace. */
+const graceMs = 10_000
+/** What a fast reader saves up, so that none stays for an hour by its first second. */
+const mostCreditMs = 60_000
+
+function watchReader({ now, timer }: Pick<World, 'now' | 'timer'>, onLate: () => void): ReaderWatch {
+  let creditMs = graceMs
+  let since = now()
+  let cancel = () => {}
+  return {
+    pause() {
+      cancel()
+      // A clock that is set back gives nothing.
+      creditMs -= Math.max(0, now() - since)
+    },
+    resume(bytes) {
+      const ownMs = bytes / bytesPerMs
+      creditMs = Math.min(creditMs + ownMs, Math.max(mostCreditMs, graceMs + ownMs))
+      since = now()
+      cancel = timer(Math.max(0, creditMs), onLate)
+    },
+    end: () => cancel(),
+  }
+}
+
+/** The port over reads that a thread answers. */
+function snapshotPages(read: (asked: SnapshotRead) => Promise<unknown>): Omit<Snapshot, 'close'> {
+  return {
+    list: async () => readList(await read({ verb: 'list' }), readCollection),
+    async scan(collection, options) {
+      return readPage(await read({ verb: 'scan', collection, options }))
+    },
+    async pairs(after) {
+      const page = readObject(await read({ verb: 'pairs', after }))
+      return { rows: readList(page.rows, readPair), next: readNullable(page.next, readName) }
+    },
+  }
+}
+
+/** About how many bytes a page holds. */
+function sizeOf(page: unknown): number {
+  if (!isPlain(page)) return 0
+  const sizes = [page.documents, page.rows].flatMap((list) => (Array.isArray(list) ? list.map(sizeOfRow) : []))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+/** The text of a document, or the value under a key. */
+function sizeOfRow(row: unknown): number {
+  const { body, value } = readObject(row)
+  return [body, value].reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0)
+}
+
+function readCollection(value: unknown) {
+  const { indexes } = readObject(value)
+  return { ...readSize(value), indexes: readList(indexes, readState) }
+}
+
+function readName(value: unknown) {
+  const { keyspace, key } = readObject(value)
+  return { keyspace: readText(keyspace), key: readText(key) }
+}
+
+function readPair(value: unknown) {
+  const { value: text, endsAt } = readObject(value)
+  return { ...readName(value), value: readText(text), endsAt: readNullable(endsAt, readNumber) }
 }

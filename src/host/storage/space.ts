@@ -3,12 +3,11 @@ import { StoreError } from '../documents/store-error.js'
 import { type WireCall, type WirePort, wireFault } from '../documents/wire.js'
 import type { Documents, Indexes, KeyValues, Snapshot, StoredPair } from '../ports.js'
 import { isWriting, leavesRest } from './calls.js'
-import { judgeFault, unavailable } from './faults.js'
 import type { OpenPlace, WireReply } from './messages.js'
+import { judgeFault, unavailable } from './messages.js'
 import { createSnapshots, type SnapshotWorld } from './snapshots.js'
 import { createSpaceCalls } from './space-calls.js'
 import type { ThreadLink } from './thread-link.js'
-import { createTidying } from './tidying.js'
 
 /** The data of one space, in one generation. Each call rejects with a `StoreError`. */
 export interface SpaceData {
@@ -38,7 +37,7 @@ export interface OpenedSpace extends SpaceData {
   tidy(): Promise<void>
 }
 
-export interface SpaceWorld extends SnapshotWorld {
+interface SpaceWorld extends SnapshotWorld {
   /** Whether spaces may write: false below the mark of a low disk. */
   mayWrite(): boolean
 }
@@ -114,4 +113,25 @@ function readReply(value: unknown): WireReply {
     if (typeof status === 'number' && (typeof body === 'string' || body instanceof Uint8Array)) return { status, body }
   }
   throw unavailable()
+}
+
+/**
+ * Runs `page` again and again until it has deleted everything, one loop at a time. A request for it while it runs is not lost.
+ * A page that fails ends it, until the next request.
+ */
+function createTidying(mayGoOn: () => boolean, page: () => Promise<boolean>): () => Promise<void> {
+  let isRunning = false
+  let again = false
+
+  return async () => {
+    again = true
+    if (isRunning) return
+    isRunning = true
+    while (again && mayGoOn()) {
+      again = false
+      const more = await page().catch(() => false)
+      again ||= more
+    }
+    isRunning = false
+  }
 }

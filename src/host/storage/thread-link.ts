@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { StoreError } from '../documents/store-error.js'
-import { reasonOf, unavailable } from './faults.js'
 import type { NumberedRequest, ThreadReply, ThreadRequest } from './messages.js'
+import { reasonOf, unavailable } from './messages.js'
 import { createOutbox } from './outbox.js'
 
 /** One data thread. It starts with the first request, and again with the first one after its death. */

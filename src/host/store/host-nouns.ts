@@ -1,6 +1,5 @@
-import type { Appointments, FirstAdmin } from './first-admin.js'
-import type { PeopleNouns } from './people.js'
-import type { SpaceNouns } from './space-nouns.js'
+import type { Appointments, FirstAdmin, PeopleNouns } from './people.js'
+import type { SpaceNouns } from './spaces.js'
 
 /** Everything that a host stores besides its accounts. */
 export interface HostNouns extends PeopleNouns, SpaceNouns {

@@ -1,14 +1,13 @@
+import { type ChildProcess, fork } from 'node:child_process'
 import type { World } from '../../lib/runtime.js'
 import { readOutcome } from '../documents/remote-ports.js'
-import { StoreError } from '../documents/store-error.js'
+import { queryInvalid, StoreError } from '../documents/store-error.js'
 import { parseWirePath, readWireAnswer, type WireCall, wireFault } from '../documents/wire.js'
 import { isWriting } from '../storage/calls.js'
-import { unavailable } from '../storage/faults.js'
+import { unavailable } from '../storage/messages.js'
 import type { SpaceData } from '../storage/space.js'
 import { createReadAhead, type RowsHeld } from './read-ahead.js'
-import { endedEarly, tookTooLong } from './task-faults.js'
-import type { ImportState, TaskEvent, WorkerMessage, WorkerStart } from './tasks.js'
-import { startProcess, type WorkerEnd, type WorkerProcess } from './worker-process.js'
+import type { FrontMessage, ImportState, Task, TaskEvent, WorkerMessage, WorkerStart } from './tasks.js'
 
 /** A task in its worker, a process of its own. The worker ends with the task, also while events wait for their reader. */
 export interface Job {
@@ -30,7 +29,7 @@ export interface Job {
   stop(): Promise<void>
 }
 
-export interface JobOptions {
+interface JobOptions {
   /** The program of a worker, a file. */
   program: URL
   start: WorkerStart
@@ -200,4 +199,86 @@ async function answered({ answers, start }: JobOptions, path: string, body: stri
     return { status, body: text, call: null }
   }
   return { ...(await answers.answer(call, body)), call: isChange ? call : null }
+}
+
+/** Why a task ended that took too long. */
+function tookTooLong(task: Task, mostMs: number): StoreError {
+  const seconds = `${mostMs / 1_000} s`
+  if (isChange(task)) {
+    return queryInvalid(
+      `The change was stopped after ${seconds}. Change fewer documents at a time, by a narrower filter.`,
+    )
+  }
+  return queryInvalid(
+    `The query was stopped after ${seconds}. Filter by an indexed field, set a limit, or use a simpler expression.`,
+  )
+}
+
+/** Why a task ended whose worker is gone. */
+function endedEarly(task: Task, { outOfMemory, error }: WorkerEnd): StoreError {
+  if (!outOfMemory) return unavailable(error)
+  const needs = `needs more than ${memoryMegabytes} MiB of memory.`
+  if (task.kind === 'import')
+    return queryInvalid(`A line of the import ${needs} Import it without very large documents.`)
+  if (isChange(task)) return queryInvalid(`The change ${needs} Change fewer documents at a time, by a narrower filter.`)
+  return queryInvalid(`The query ${needs} Set a limit, or sort and group fewer documents.`)
+}
+
+function isChange(task: Task): boolean {
+  return task.kind === 'query' && task.change !== null
+}
+
+/** The process of a worker. A thread would not do: one that runs out of memory can end the process around it. */
+interface WorkerProcess {
+  post(message: FrontMessage): void
+  /** Resolves when it has ended. */
+  kill(): Promise<void>
+}
+
+/** How much a worker may use. */
+const memoryMegabytes = 256
+
+/** How a worker ended. */
+interface WorkerEnd {
+  outOfMemory: boolean
+  /** Its exit code or signal, or the name of an error. */
+  reason: string
+  error?: Error
+}
+
+/** @param on `ended` is called also after `kill` */
+function startProcess(
+  program: URL,
+  on: { receive(message: WorkerMessage): void; ended(end: WorkerEnd): void },
+): WorkerProcess {
+  const child = spawn(program)
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()).once('error', () => resolve()))
+  child.on('message', on.receive)
+  child.once('error', (error) => on.ended({ outOfMemory: false, reason: error.name, error }))
+  child.once('exit', (code, signal) => {
+    on.ended({ outOfMemory: ranOutOfMemory(code, signal), reason: signal ?? `exit ${code}` })
+  })
+  return {
+    // Without a callback, a process that has just ended would be an error.
+    post: (message) => void (child.connected && child.send(message, () => {})),
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+/** Node aborts when its heap is full; the kernel kills when the machine is. */
+function ranOutOfMemory(code: number | null, signal: NodeJS.Signals | null): boolean {
+  return signal === 'SIGABRT' || signal === 'SIGKILL' || signal === 'SIGTRAP' || code === 134
+}
+
+function spawn(program: URL): ChildProcess {
+  return fork(program, [], {
+    execArgv: [`--max-old-space-size=${memoryMegabytes}`],
+    // The environment of the host may hold secrets.
+    env: {},
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
 }

@@ -3,7 +3,7 @@ import { toAuthError } from '../faults.js'
 import type { HttpResponse } from '../message.js'
 import { problemBody } from '../problem.js'
 import type { RouteContext } from '../route.js'
-import { createTaking } from './taking.js'
+import { createTaking } from './while-allowed.js'
 
 /** `X-Accel-Buffering`: nginx passes on each line at once. */
 const headers = {

@@ -2,7 +2,7 @@ import { users } from '../../contract/users.js'
 import { disableAccount, enableAccount } from '../../flows/control/administer-accounts.js'
 import { demandReset } from '../../flows/control/demand-reset.js'
 import { mailVerification } from '../../flows/control/mail-verification.js'
-import { removeFactor } from '../../flows/two-factor/remove.js'
+import { removeFactor } from '../../flows/two-factor/turn-off.js'
 import { empty, json } from '../../http/problem.js'
 import { defineControlRoute } from './control-route.js'
 

@@ -1,4 +1,4 @@
-import { unlinkIdentity } from '../../flows/oauth/unlink-identity.js'
+import { unlinkIdentity } from '../../flows/oauth/link-identity.js'
 import { empty } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { accountDone } from '../account-form.js'

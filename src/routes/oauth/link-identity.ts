@@ -1,5 +1,4 @@
-import { grantLink } from '../../flows/oauth/grant-link.js'
-import { startLink } from '../../flows/oauth/start-link.js'
+import { grantLink, startLink } from '../../flows/oauth/start.js'
 import { stateSeconds } from '../../flows/oauth/state.js'
 import { singleHeader } from '../../http/message.js'
 import { json, withHeaders } from '../../http/problem.js'

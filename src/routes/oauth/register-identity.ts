@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { emailField, statusSchema } from '../../contract/fields.js'
-import { findNewcomer } from '../../flows/oauth/newcomer.js'
-import { registerIdentity } from '../../flows/oauth/register-identity.js'
+import { findNewcomer, registerIdentity } from '../../flows/oauth/newcomer.js'
 import { serializeCookie } from '../../http/cookies.js'
 import { json, redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'

@@ -1,5 +1,4 @@
-import { startGrantedLink } from '../../flows/oauth/grant-link.js'
-import { startOAuth } from '../../flows/oauth/start.js'
+import { startGrantedLink, startOAuth } from '../../flows/oauth/start.js'
 import { stateSeconds } from '../../flows/oauth/state.js'
 import { allowedReturnTo } from '../../http/landing.js'
 import { redirect } from '../../http/problem.js'

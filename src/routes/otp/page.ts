@@ -1,4 +1,4 @@
-import { type OtpLink, readOtpLink } from '../../flows/otp/read-link.js'
+import { type OtpLink, readOtpLink } from '../../flows/otp/request.js'
 import { withReturnTo } from '../../http/landing.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { nameField } from '../../contract/fields.js'
 import { addPasskey } from '../../flows/passkeys/add.js'
-import { startPasskey } from '../../flows/passkeys/start.js'
+import { startPasskey } from '../../flows/passkeys/challenge.js'
 import { json } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { toPasskeyEntry } from '../../model/factors/passkey-entry.js'

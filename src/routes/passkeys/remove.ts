@@ -1,4 +1,4 @@
-import { removePasskey } from '../../flows/passkeys/remove.js'
+import { removePasskey } from '../../flows/passkeys/list.js'
 import { empty } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { accountDone } from '../account-form.js'

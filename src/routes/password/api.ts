@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { emailField, statusSchema } from '../../contract/fields.js'
 import { changePassword } from '../../flows/password/change.js'
-import { forgotPassword } from '../../flows/password/forgot.js'
+import { forgotPassword } from '../../flows/password/draft-reset.js'
 import { json, redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { accountDone } from '../account-form.js'

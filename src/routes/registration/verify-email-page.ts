@@ -1,4 +1,4 @@
-import { findLinkStanding, type LinkStanding } from '../../flows/registration/find-verification.js'
+import { findLinkStanding, type LinkStanding } from '../../flows/registration/guess-verification.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'
 import { errorAt, type FieldName, mailLimit, pageValues } from '../page-values.js'
 import { showPage } from '../show-page.js'

@@ -1,6 +1,6 @@
 import { logout } from '../../flows/session/logout.js'
-import { ignoreAuthError } from '../../flows/steps/ignore-auth-error.js'
 import type { IssuedSession } from '../../flows/steps/issue-tokens.js'
+import { ignoreAuthError } from '../../flows/steps/run-hook.js'
 import { clearCookie } from '../../http/cookies.js'
 import { enrolUrl } from '../../http/landing.js'
 import type { HttpResponse } from '../../http/message.js'

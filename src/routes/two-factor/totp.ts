@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { confirmTotp } from '../../flows/two-factor/confirm-totp.js'
-import { type Enrolment, enrolTotp } from '../../flows/two-factor/enrol-totp.js'
+import { confirmTotp, type Enrolment, enrolTotp } from '../../flows/two-factor/enrol-totp.js'
 import type { HttpResponse } from '../../http/message.js'
 import { json, withHeaders } from '../../http/problem.js'
 import { defineRoute, type RouteContext } from '../../http/route.js'

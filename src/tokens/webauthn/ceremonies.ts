@@ -1,9 +1,17 @@
-import type { Claims, ClientData, Demands, RelyingParty, SignedResponse } from '../../model/factors/webauthn.js'
-import { isOfSite, readAuthenticatorData } from './authenticator-part.js'
-import { readClientData } from './browser-part.js'
+import { createPublicKey, type JsonWebKey } from 'node:crypto'
+import { createBase64urlReader } from '../../lib/base64url.js'
+import { sha256 } from '../../lib/digest.js'
+import { readFields, textIn } from '../../lib/json-fields.js'
+import type {
+  Claims,
+  ClientData,
+  CredentialDescriptor,
+  Demands,
+  KnownCredential,
+  RelyingParty,
+  SignedResponse,
+} from '../../model/factors/webauthn.js'
 import { loadLibrary } from './library.js'
-import { algorithms, createOptions } from './options.js'
-import { algorithmOf, isSound } from './public-key.js'
 import type { Webauthn } from './webauthn.js'
 
 /**
@@ -130,4 +138,134 @@ async function nullIfRefused<T>(check: () => Promise<T | null>): Promise<T | nul
   } catch {
     return null
   }
+}
+
+/** The head of the authenticator data (WebAuthn §6.1). What may follow is left to the library. */
+interface AuthenticatorData {
+  /** SHA-256, base64url. */
+  rpIdHash: string
+  userPresent: boolean
+  userVerified: boolean
+  /** BE */
+  synced: boolean
+  /** BS */
+  backedUp: boolean
+  signCount: number
+}
+
+const headBytes = 37
+const flagsAt = 32
+const countAt = 33
+
+/** Null for data that are too short. */
+export function readAuthenticatorData(bytes: Uint8Array): AuthenticatorData | null {
+  if (bytes.length < headBytes) return null
+  const data = Buffer.from(bytes)
+  const flags = data.readUInt8(flagsAt)
+  return {
+    rpIdHash: data.subarray(0, flagsAt).toString('base64url'),
+    userPresent: (flags & 0x01) !== 0,
+    userVerified: (flags & 0x04) !== 0,
+    synced: (flags & 0x08) !== 0,
+    backedUp: (flags & 0x10) !== 0,
+    signCount: data.readUInt32BE(countAt),
+  }
+}
+
+function isOfSite(data: AuthenticatorData, rpId: string): boolean {
+  return data.rpIdHash === sha256(rpId)
+}
+
+/** Origin and challenge are short; the rest leaves room for what browsers add. */
+const longest = 8_192
+
+const decode = createBase64urlReader(longest)
+
+/** Null for a text in another than the canonical spelling, and for one that holds no client data. */
+function readClientData(encoded: string): ClientData | null {
+  return readFields(decode(encoded), (fields) => ({
+    type: textIn(fields, 'type'),
+    challenge: textIn(fields, 'challenge'),
+    origin: textIn(fields, 'origin'),
+    // Not every browser names the top origin, so a frame of another origin is refused by each sign of one.
+    crossOrigin: (fields.crossOrigin ?? false) !== false || fields.topOrigin !== undefined,
+  }))
+}
+
+/** EdDSA, ES256 and RS256. Newer ones are left out: a key that one version of Node makes must work on another. */
+const algorithms: readonly number[] = [-8, -7, -257]
+
+const createOptions: Pick<Webauthn, 'creationOptions' | 'requestOptions'> = {
+  creationOptions: ({ site, user, challenge, seconds, exclude, unasked }) => ({
+    rp: { id: site.rpId, name: site.rpName },
+    user,
+    challenge,
+    pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
+    timeout: seconds * 1_000,
+    excludeCredentials: exclude.map(toDescriptor),
+    authenticatorSelection: {
+      residentKey: 'required',
+      requireResidentKey: true,
+      userVerification: unasked ? 'preferred' : 'required',
+    },
+    attestation: 'none',
+  }),
+
+  requestOptions: ({ site, challenge, seconds, allow, userVerification }) => ({
+    challenge,
+    timeout: seconds * 1_000,
+    rpId: site.rpId,
+    allowCredentials: allow.map(toDescriptor),
+    userVerification,
+  }),
+}
+
+function toDescriptor({ credentialId, transports }: KnownCredential): CredentialDescriptor {
+  return { type: 'public-key', id: credentialId, transports }
+}
+
+/** A COSE key as the library reads it: its values by label (RFC 9052 §7.1, RFC 9053 §7). */
+interface CoseKey {
+  get(label: number): unknown
+}
+
+/** The label `alg`. */
+const algorithmLabel = 3
+
+/** The least modulus of an RSA key, in bits (RFC 8812 §2). */
+const leastRsaBits = 2_048
+
+/** The COSE algorithm that the key names. */
+function algorithmOf(key: CoseKey): number | undefined {
+  const algorithm = key.get(algorithmLabel)
+  return typeof algorithm === 'number' ? algorithm : undefined
+}
+
+/**
+ * Whether Node takes the key for the algorithm that it names: a point of the curve, and no short RSA key.
+ *
+ * @throws {Error} for a key that is none
+ */
+function isSound(key: CoseKey): boolean {
+  const jwk = toJwk(key)
+  if (jwk === null) return false
+  const { asymmetricKeyDetails } = createPublicKey({ key: jwk, format: 'jwk' })
+  return jwk.kty !== 'RSA' || (asymmetricKeyDetails?.modulusLength ?? 0) >= leastRsaBits
+}
+
+/** Of the algorithms that a registration takes. */
+function toJwk(key: CoseKey): JsonWebKey | null {
+  const [type, first, second, third] = [1, -1, -2, -3].map((label) => key.get(label))
+  const algorithm = algorithmOf(key)
+  if (algorithm === -7 && type === 2 && first === 1) {
+    return { kty: 'EC', crv: 'P-256', x: textOf(second), y: textOf(third) }
+  }
+  if (algorithm === -8 && type === 1 && first === 6) return { kty: 'OKP', crv: 'Ed25519', x: textOf(second) }
+  if (algorithm === -257 && type === 3) return { kty: 'RSA', n: textOf(first), e: textOf(second) }
+  return null
+}
+
+function textOf(value: unknown): string {
+  if (!(value instanceof Uint8Array)) throw new TypeError('A part of a key is bytes.')
+  return Buffer.from(value).toString('base64url')
 }

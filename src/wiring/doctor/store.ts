@@ -1,3 +1,4 @@
+import { judgeSkew } from '../../model/doctor/clock-skew.js'
 import type { Outcome, Topic } from '../../model/doctor/report.js'
 import { type DoctorContext, defineCheck, once, withStore } from './context.js'
 
@@ -51,5 +52,60 @@ function measure(context: DoctorContext): Promise<Outcome> {
     }
     const [median = 0] = times.toSorted((one, other) => one - other).slice(reads / 2)
     return median > slowMs ? { finding: `The median of ${reads} reads is ${Math.round(median)} ms.` } : null
+  })
+}
+
+export function redisChecks({ settings, random }: DoctorContext): Topic {
+  const { redis } = settings
+  const probed = once(async () => {
+    if (redis === null) return null
+    // ioredis is optional, so its code loads only where it is used.
+    const { probeRedis } = await import('../../store/redis/probe.js')
+    return probeRedis(redis, random)
+  })
+  return [
+    defineCheck('redis_unreachable', async () => {
+      const found = await probed()
+      if (found === null) return noRedis
+      return found.fault === null ? null : { finding: `${found.place} cannot be used: ${found.fault}.` }
+    }),
+    defineCheck('redis_evicts', async () => {
+      const found = await probed()
+      if (found === null) return noRedis
+      if (found.policy === null) return { skipped: 'Redis does not show its maxmemory-policy.' }
+      return found.policy === 'noeviction'
+        ? null
+        : { finding: `The maxmemory-policy of ${found.place} is ${found.policy}.` }
+    }),
+  ]
+}
+
+const noRedis = { skipped: 'The setting redis is not given.' }
+
+export function timeChecks(context: DoctorContext): Topic {
+  return [
+    defineCheck('feed_stale', () => judgeFeed(context)),
+    defineCheck('clock_skew', () => compareWithStore(context)),
+  ]
+}
+
+function judgeFeed({ feedAgeMs, settings }: DoctorContext): Outcome {
+  const ageMs = feedAgeMs()
+  const { stalenessSeconds } = settings.revocation
+  if (ageMs !== null && ageMs <= (stalenessSeconds * 1000) / 2) return null
+  const state = ageMs === null ? 'has not been read' : `was read ${Math.round(ageMs / 1000)} seconds ago`
+  return { finding: `The change feed ${state}. The limit is ${stalenessSeconds} seconds.` }
+}
+
+function compareWithStore(context: DoctorContext): Promise<Outcome> | Outcome {
+  const { world, settings } = context
+  const { kind } = settings.database
+  if (kind === 'sqlite' || kind === 'datastore') return { skipped: 'This database has no clock of its own.' }
+  return withStore(context, async ({ changes }) => {
+    const beforeMs = world.now()
+    const { storeNowMs } = await changes.recent(0)
+    // The store read its clock at some moment in between.
+    const ownMs = Math.min(Math.max(storeNowMs, beforeMs), world.now())
+    return judgeSkew('the database', storeNowMs - ownMs)
   })
 }

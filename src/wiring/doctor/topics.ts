@@ -1,16 +1,11 @@
 import type { CheckPlace, Topic } from '../../model/doctor/report.js'
-import { accessChecks } from './access.js'
-import { accountChecks } from './accounts.js'
+import { accessChecks, accountChecks, keySetChecks } from './access.js'
 import type { DoctorContext } from './context.js'
-import { dnsChecks } from './dns.js'
-import { keySetChecks } from './key-set.js'
-import { mailChecks } from './mail.js'
+import { dnsChecks, mailChecks } from './mail.js'
 import { oauthChecks } from './oauth.js'
 import { passwordChecks } from './passwords.js'
 import { processChecks } from './process.js'
-import { redisChecks } from './redis.js'
-import { storeChecks } from './store.js'
-import { timeChecks } from './time.js'
+import { redisChecks, storeChecks, timeChecks } from './store.js'
 
 const topics: readonly ((context: DoctorContext) => Topic)[] = [
   processChecks,

@@ -2,13 +2,19 @@ import { existsSync } from 'node:fs'
 import type { Keyring } from '../../lib/keyring.js'
 import type { RandomSource } from '../../lib/random.js'
 import { nowSeconds, type World } from '../../lib/runtime.js'
+import type { CounterRows } from '../../limits/counters.js'
+import type { HomeName } from '../../model/home.js'
 import type { Migrations } from '../../model/migrations.js'
 import type { Database, Settings } from '../../settings.js'
 import { databasePath } from '../../store/sql/engine/sqlite-file.js'
+import type { MigrationSet } from '../../store/sql/migrations/migration.js'
+import type { StoreExtension } from '../../store/sql/store.js'
 import type { Store } from '../../store/store.js'
 import { accessKeyId } from '../../tokens/jwt.js'
+import { type BetweenProcesses, openBetweenProcesses } from '../between-processes.js'
 import { readMigrations } from '../dry-run.js'
-import type { ToolHome } from './home.js'
+import type { StoreEvents, StoreNeeds } from '../open-store.js'
+import { openExtendedStore, openStore } from '../open-store.js'
 
 /** What the tool has of an application before its database is open. */
 export interface ToolParts {
@@ -97,4 +103,78 @@ async function refuseForeignKeys({ settings, keyring, world }: ToolParts, store:
   throw new ToolRefusal(
     `encryptionKey (or without it JWT_REFRESH_TOKEN_SECRET): records need another key (${gone.join(', ')}). ${remedy}`,
   )
+}
+
+/** What differs for the tool between the database of an application and that of a space host. */
+export interface ToolHome<Nouns> {
+  name: HomeName
+  /** The host's own migrations; null: an application. */
+  further: MigrationSet | null
+  open(needs: StoreNeeds, events: StoreEvents): Promise<{ store: Store; nouns: Nouns }>
+}
+
+export const application: ToolHome<null> = {
+  name: 'application',
+  further: null,
+  open: async (needs, events) => ({ store: await openStore(needs, events), nouns: null }),
+}
+
+export function hostWith<Nouns>(extension: StoreExtension<Nouns>): ToolHome<Nouns> {
+  return {
+    name: 'host',
+    further: extension,
+    open: (needs, events) => openExtendedStore(needs, events, extension),
+  }
+}
+
+/** What the tool shares with the running processes besides rows. With `redis`, it connects when first needed. */
+export interface ToolWake {
+  counters: CounterRows
+  /** Wakes the processes that read the change feed. Without it they learn of a change by polling, up to a second later. */
+  wakeOthers(): Promise<void>
+  close(): Promise<void>
+}
+
+export function createToolWake(parts: ToolParts, store: Store): ToolWake {
+  const { redis, database } = parts.settings
+  let opened: Promise<BetweenProcesses> | null = null
+
+  function between(): Promise<BetweenProcesses> {
+    opened ??= openBetweenProcesses(parts, store)
+    return opened
+  }
+
+  async function wakeOthers(): Promise<void> {
+    if (redis === null) {
+      if (database.kind === 'postgres') await notifyPostgres(database.url, store.installationId, parts.random.id())
+      return
+    }
+    const { wake, pingRedis } = await between()
+    wake.notify()
+    await pingRedis?.() // Redis answers in order, so the message above has arrived.
+  }
+
+  return {
+    counters: redis === null ? store.counters : lateCounters(async () => (await between()).counters),
+    wakeOthers,
+    close: async () => (await opened?.catch(() => null))?.close(),
+  }
+}
+
+function lateCounters(counters: () => Promise<CounterRows>): CounterRows {
+  return {
+    hit: async (...hit) => (await counters()).hit(...hit),
+    hitTogether: async (...hits) => (await counters()).hitTogether(...hits),
+    forget: async (ids) => (await counters()).forget(ids),
+  }
+}
+
+async function notifyPostgres(url: string, installationId: string, self: string): Promise<void> {
+  const [{ parseServerUrl }, { notifyOnce }] = await Promise.all([
+    import('../../store/sql/engine/server-address.js'),
+    import('../../store/sql/engine/notify.js'),
+  ])
+  const address = parseServerUrl('postgres', url)
+  // A pooler moves connections between clients, so no process listens.
+  if (!address.pooled) await notifyOnce({ address, installationId, self })
 }

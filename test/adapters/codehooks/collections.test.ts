@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withoutOurCollections } from '../../../src/adapters/codehooks/collections.js'
+import { withoutOurCollections } from '../../../src/adapters/codehooks/codehooks.js'
 import type { CodehooksResponse } from '../../../src/adapters/codehooks/message.js'
 
 /** The status that a request is answered with, or null when it goes on. */

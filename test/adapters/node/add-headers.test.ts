@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { addHeaders } from '../../../src/adapters/node/add-headers.js'
+import { addHeaders } from '../../../src/adapters/node/late-vary.js'
 import { privately } from '../../../src/http/verdict.js'
 
 type Answer = (res: ServerResponse) => void

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { Claim, Claims, HeldClaim } from '../../../src/host/store/claims.js'
-import type { StoredEnvironment } from '../../../src/host/store/environment.js'
-import type { ReleaseRecord } from '../../../src/host/store/releases.js'
-import type { SpaceNouns } from '../../../src/host/store/space-nouns.js'
+import type {
+  Claim,
+  Claims,
+  HeldClaim,
+  ReleaseRecord,
+  SpaceNouns,
+  StoredEnvironment,
+} from '../../../src/host/store/spaces.js'
 import type { Actor } from '../../../src/model/actor.js'
 import type { Change } from '../../../src/model/change.js'
 import type { Store } from '../../../src/store/store.js'

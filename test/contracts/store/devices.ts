@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Device } from '../../../src/model/device.js'
+import type { Device } from '../../../src/model/device-approval.js'
 import { randomId, type TestStore } from '../../support/databases.js'
 import { anEvent, createdUser, now, until } from './rows.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { finishOAuth } from '../../../src/flows/oauth/finish.js'
 import { startOAuth } from '../../../src/flows/oauth/start.js'
-import { newUser } from '../../../src/flows/registration/new-user.js'
+import { newUser } from '../../../src/flows/registration/register.js'
 import { auditEvent } from '../../../src/flows/steps/audit.js'
 import { createLimiter } from '../../../src/limits/counters.js'
 import type { ProviderAccount, Providers } from '../../../src/oauth/provider.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nodeOptions } from '../../../src/host/children/node-options.js'
+import { nodeOptions } from '../../../src/host/children/isolation.js'
 
 const seen = {
   runner: '/r/runner.mjs',

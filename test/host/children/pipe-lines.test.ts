@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test, vi } from 'vitest'
-import { readPipe } from '../../../src/host/children/pipe-lines.js'
+import { readPipe } from '../../../src/host/children/child-process.js'
 import { createTestClock } from '../../../src/testing/clock.js'
 
 function open() {

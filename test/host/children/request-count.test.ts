@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countRequests } from '../../../src/host/children/request-count.js'
+import { countRequests } from '../../../src/host/children/start.js'
 
 test('ATK-237 a request is to blame for the end of a process while it runs, and for five seconds after', () => {
   let now = 0

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createRestarts } from '../../../src/host/children/restarts.js'
-import { createStartQueue } from '../../../src/host/children/start-queue.js'
+import { createStartQueue } from '../../../src/host/children/supervisor.js'
 import { createTestClock } from '../../../src/testing/clock.js'
 
 const minute = 60_000

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { countRequests } from '../../../src/host/children/request-count.js'
 import type { RunningChild } from '../../../src/host/children/start.js'
+import { countRequests } from '../../../src/host/children/start.js'
 import { retire } from '../../../src/host/children/switch.js'
 import { createTestClock } from '../../../src/testing/clock.js'
 import { startFront } from '../../support/host-front.js'

@@ -4,10 +4,14 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { folderChecks, hostChecks, type RunningFacts } from '../../../src/host/doctor/host-checks.js'
-import { localListeners } from '../../../src/host/doctor/local-listeners.js'
-import { writesQueryField } from '../../../src/host/doctor/query-scope.js'
-import { isSameSite } from '../../../src/host/doctor/same-site.js'
+import {
+  folderChecks,
+  hostChecks,
+  isSameSite,
+  localListeners,
+  type RunningFacts,
+  writesQueryField,
+} from '../../../src/host/doctor/host-checks.js'
 import { folderAt } from '../../../src/host/folder/folder.js'
 import { parseHostSettings } from '../../../src/host/settings/host-settings.js'
 import { type CheckResult, toResults } from '../../../src/model/doctor/report.js'

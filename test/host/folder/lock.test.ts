@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, stat } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { lockFolder } from '../../../src/host/folder/lock.js'
+import { lockFolder } from '../../../src/host/folder/folder.js'
 import { type BuiltProgram, buildProgram, hostFolder } from '../../support/host-folder.js'
 
 const nowSeconds = 1_700_000_000

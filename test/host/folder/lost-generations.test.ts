@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { findLostGenerations, moveLostGenerations } from '../../../src/host/folder/lost-generations.js'
+import { findLostGenerations, moveLostGenerations } from '../../../src/host/folder/generation-files.js'
 
 test('ATK-202 a move that was interrupted goes on into the same folder, and a second loss gets its own', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'latchkey-lost-'))

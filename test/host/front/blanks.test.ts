@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { type CookieSpace, cookiesFor, setCookieOf } from '../../../src/host/front/cookies.js'
-import { namedByConnection } from '../../../src/host/front/hop-by-hop.js'
-import { headersForClient } from '../../../src/host/front/response-headers.js'
+import {
+  type CookieSpace,
+  cookiesFor,
+  headersForClient,
+  namedByConnection,
+  setCookieOf,
+} from '../../../src/host/front/headers.js'
 import { startRawChild, startSpaces } from '../../support/host-front.js'
 import { rawRequest } from '../../support/raw-http.js'
 

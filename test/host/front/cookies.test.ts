@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type CookieSpace, cookiesFor, setCookieOf } from '../../../src/host/front/cookies.js'
+import { type CookieSpace, cookiesFor, setCookieOf } from '../../../src/host/front/headers.js'
 import { cookieNames, readCookie } from '../../../src/http/cookies.js'
 import { readVectors } from '../../support/vectors.js'
 

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest'
 import { addMasterKey, createMasterKeyFile } from '../../../src/host/sealing/master-key-file.js'
 import { keysForRotation, openMasterKeys } from '../../../src/host/sealing/master-key-source.js'
 import { newMasterKey, parseMasterKeys } from '../../../src/host/sealing/master-keys.js'
-import { rewrap } from '../../../src/host/sealing/rotation.js'
-import { createSpaceKey } from '../../../src/host/sealing/space-keys.js'
+import { createSpaceKey, rewrap } from '../../../src/host/sealing/space-keys.js'
 import { hostFolder } from '../../support/host-folder.js'
 
 /** A running host and one data key. */

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { newMasterKey, parseMasterKeys, wrappingKeyOf } from '../../../src/host/sealing/master-keys.js'
-import { reseal, rewrap } from '../../../src/host/sealing/rotation.js'
-import { createSpaceKey, openSpaceKey } from '../../../src/host/sealing/space-keys.js'
+import { createSpaceKey, openSpaceKey, reseal, rewrap } from '../../../src/host/sealing/space-keys.js'
 
 const [newer, older, lost] = [newMasterKey(), newMasterKey(), newMasterKey()]
 const both = parseMasterKeys([newer, older])

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAdminServer } from '../../../src/host/sockets/admin-server.js'
-import { listenAt } from '../../../src/host/sockets/listen.js'
+import { listenAt } from '../../../src/host/sockets/open.js'
 import { json } from '../../../src/http/problem.js'
 import type { Handle, Pass, Verdict } from '../../../src/http/verdict.js'
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { endSlowBody, slowBody } from '../../../src/host/sockets/slow-body.js'
+import { endSlowBody, slowBody } from '../../../src/host/sockets/admin-server.js'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
 

@@ -6,9 +6,13 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { auditEvent } from '../../../src/flows/steps/audit.js'
-import { readBackupIndexes, readBackupManifest } from '../../../src/host/archives/backup-manifest.js'
-import { readBackupSettings } from '../../../src/host/archives/backup-settings.js'
-import { readChecksums, signedText } from '../../../src/host/archives/checksums.js'
+import {
+  readBackupIndexes,
+  readBackupManifest,
+  readBackupSettings,
+  readChecksums,
+  signedText,
+} from '../../../src/host/archives/backup-manifest.js'
 import { isReadable } from '../../../src/host/archives/read-backup.js'
 import { backUp } from '../../../src/host/flows/backups/backup.js'
 import { exportCollection } from '../../../src/host/flows/backups/export.js'

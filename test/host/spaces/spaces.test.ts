@@ -2,7 +2,7 @@ import { access, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { deploy } from '../../../src/host/flows/spaces/deploy.js'
-import { fillDirectory } from '../../../src/host/flows/spaces/open-directory.js'
+import { fillDirectory } from '../../../src/host/flows/spaces/find-space.js'
 import {
   createSpace,
   listSpaces,

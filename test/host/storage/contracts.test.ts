@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createRemoteStore } from '../../../src/host/runner/datastore/remote-store.js'
+import { createRemoteStore } from '../../../src/host/runner/datastore/datastore.js'
 import { serveData } from '../../../src/host/storage/server.js'
 import { documentsContract } from '../../contracts/host/documents.js'
 import { indexesContract } from '../../contracts/host/indexes.js'

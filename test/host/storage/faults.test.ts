@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { StoreError } from '../../../src/host/documents/store-error.js'
-import { judgeFault, reasonOf } from '../../../src/host/storage/faults.js'
+import { judgeFault, reasonOf } from '../../../src/host/storage/messages.js'
 
 /** What SQLite throws for a statement. */
 function errorOf(sql: string, before = ''): unknown {

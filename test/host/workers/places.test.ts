@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPlaces } from '../../../src/host/workers/places.js'
+import { createPlaces } from '../../../src/host/workers/workers.js'
 
 const most = { running: 2, waitingOfOne: 2, waiting: 3, waitMs: 1_000 }
 

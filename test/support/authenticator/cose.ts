@@ -1,5 +1,5 @@
 import { type JsonWebKey, type KeyObject, sign } from 'node:crypto'
-import { newKeyPair } from '../../../src/testing/peer-keys.js'
+import { newKeyPair } from '../../../src/testing/peer-desk.js'
 import { type Cbor, encodeCbor } from './cbor.js'
 
 export type CoseName = 'ES256' | 'EdDSA' | 'RS256'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { newKeyPair } from '../../../src/testing/peer-keys.js'
+import { newKeyPair } from '../../../src/testing/peer-desk.js'
 import { diagnosed, examined } from '../../support/doctor.js'
 import { issuerKey, keyServer } from '../../support/key-server.js'
 

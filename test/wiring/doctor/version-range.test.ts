@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isInRange } from '../../../src/wiring/doctor/version-range.js'
+import { isInRange } from '../../../src/wiring/doctor/process.js'
 
 test.each([
   ['5.4.2', '^5.4.2 || ^6', true],

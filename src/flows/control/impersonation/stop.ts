@@ -1,6 +1,6 @@
 import type { Visitor } from '../../../model/visitor.js'
 import type { Ports } from '../../../ports.js'
-import { type EndImpersonationPorts, endImpersonationById } from '../../session/end-impersonation.js'
+import { type EndImpersonationPorts, endImpersonationById } from '../../session/logout.js'
 
 export type StopImpersonatingPorts = EndImpersonationPorts & Pick<Ports, 'tokens'>
 

@@ -1,9 +1,8 @@
-import type { Indexes } from '../../ports.js'
+import type { Indexes, IndexState } from '../../ports.js'
 import { requireCollection, requireField } from '../names.js'
 import { queryInvalid } from '../store-error.js'
-import type { IndexLists } from './index-lists.js'
 
-export interface IndexBuilderPorts {
+interface IndexBuilderPorts {
   indexes: Indexes
   indexLists: IndexLists
   /** What failed after a call had resolved. */
@@ -67,3 +66,30 @@ async function finish({ indexes, indexLists }: IndexBuilderPorts, collection: st
 }
 
 function ignore(): void {}
+
+/** The indexes of collections, as they were a second ago at most. */
+export interface IndexLists {
+  of(collection: string): Promise<readonly IndexState[]>
+  /** The next call reads the list again. */
+  forget(collection: string): void
+}
+
+const keptMs = 1_000
+const maxCollections = 1_000
+
+/** @param nowMs milliseconds of a clock that is never set back */
+export function createIndexLists(indexes: Pick<Indexes, 'list'>, nowMs: () => number): IndexLists {
+  const lists = new Map<string, { endsAt: number; list: Promise<readonly IndexState[]> }>()
+  return {
+    of(collection) {
+      const known = lists.get(collection)
+      if (known && nowMs() < known.endsAt) return known.list
+      if (lists.size >= maxCollections) lists.clear()
+      const list = indexes.list(collection)
+      lists.set(collection, { endsAt: nowMs() + keptMs, list })
+      list.catch(() => lists.delete(collection))
+      return list
+    },
+    forget: (collection) => void lists.delete(collection),
+  }
+}

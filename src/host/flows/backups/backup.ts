@@ -1,22 +1,24 @@
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ActorEntry } from '../../../contract/actor.js'
 import { AuthError } from '../../../errors.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
+import { isoTime } from '../../../lib/iso-time.js'
+import { isObject, parseJson } from '../../../lib/json-object.js'
 import { readManifest, releasePaths } from '../../../model/release.js'
 import type { Visitor } from '../../../model/visitor.js'
-import { type BackupManifest, backupPaths } from '../../archives/backup-manifest.js'
-import { signedText } from '../../archives/checksums.js'
+import { type BackupManifest, backupPaths, signedText } from '../../archives/backup-manifest.js'
 import { type ArchiveWriter, packEntries } from '../../archives/pack-entries.js'
 import { isReadable } from '../../archives/read-backup.js'
-import type { Snapshot } from '../../ports.js'
-import type { SpaceRecord } from '../../store/spaces.js'
+import type { KeyName, Snapshot, StoredDocument } from '../../ports.js'
+import type { BackupRecord, SpaceRecord } from '../../store/spaces.js'
+import { toActorEntry } from '../spaces/actor-entry.js'
 import { findJudged, visitorIn } from '../spaces/find-space.js'
 import { withFaults } from '../spaces/store-faults.js'
-import { documentLines, pairLines, sizeOfLines } from './backup-lines.js'
-import { readSettings } from './backup-settings.js'
-import { closing } from './pages.js'
+import { closing, linesFrom, pagesOf } from './export.js'
 import type { BackupPorts } from './ports.js'
+import { readSettings } from './restore-settings.js'
 
 export interface Backup {
   /** The moment that the data is of, ISO 8601 in UTC. */
@@ -133,4 +135,66 @@ async function writeRelease(folder: string, archive: ArchiveWriter): Promise<voi
 
 function pretty(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
+}
+
+/** The documents of a collection in `_id` order, several lines at once. */
+async function* documentLines(snapshot: Snapshot, collection: string): AsyncGenerator<string> {
+  for await (const documents of pagesOf(snapshot, collection)) {
+    for (const document of documents) requireOwnId(collection, document)
+    yield linesFrom(documents)
+  }
+}
+
+/** The key-value pairs in order of keyspace and key, several lines at once. */
+async function* pairLines(snapshot: Snapshot): AsyncGenerator<string> {
+  let after: KeyName | null = null
+  do {
+    const from: KeyName | null = after
+    const page: Awaited<ReturnType<Snapshot['pairs']>> = await withFaults(() => snapshot.pairs(from))
+    yield page.rows.map((pair) => `${JSON.stringify(pair)}\n`).join('')
+    after = page.next
+  } while (after !== null)
+}
+
+async function sizeOfLines(texts: AsyncIterable<string>): Promise<{ lines: number; bytes: number }> {
+  let [lines, bytes] = [0, 0]
+  for await (const text of texts) {
+    lines += text.split('\n').length - 1
+    bytes += Buffer.byteLength(text)
+  }
+  return { lines, bytes }
+}
+
+/** A restore takes the `_id` from the document. Ours writes it first, so most need not be parsed. */
+function requireOwnId(collection: string, { id, body }: StoredDocument): void {
+  const start = `{"_id":${JSON.stringify(id)}`
+  // Of two, the last would count. A name may be written with escapes, too.
+  const isOnly = !body.includes('"_id"', start.length) && !body.includes('\\u', start.length)
+  if (body.startsWith(start) && isOnly) return
+  const document = parseJson(body)
+  if (isObject(document) && document._id === id) return
+  const cure = 'Remove it, or write it again by the application.'
+  throw new AuthError('store_unavailable', {
+    detail: `A document of ${collection} was stored under another _id than it has, so no backup could restore it. ${cure}`,
+  })
+}
+
+/** A backup that was sent whole, as administrators see it. */
+interface BackupEntry extends Pick<BackupRecord, 'bytes' | 'sha256'> {
+  /** The moment that its data is of. */
+  at: string
+  madeBy: ActorEntry | null
+}
+
+/** The last ten, newest first. @throws {AuthError} `space_not_found` */
+export async function listBackups(
+  ports: Pick<BackupPorts, 'spaces' | 'backups'>,
+  { space: name, visitor }: { space: string; visitor: Visitor },
+): Promise<BackupEntry[]> {
+  const { id } = await findJudged(ports, name, visitor)
+  const backups = await ports.backups.list(id)
+  return backups.map(({ at, bytes, sha256, madeBy }) => ({
+    ...{ at: isoTime(at), bytes, sha256 },
+    madeBy: toActorEntry(madeBy),
+  }))
 }

@@ -2,10 +2,9 @@ import { AuthError } from '../../../errors.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import type { Visitor } from '../../../model/visitor.js'
 import { isHidden } from '../../documents/names.js'
-import type { Snapshot } from '../../ports.js'
+import type { ScanPage, Snapshot, StoredDocument } from '../../ports.js'
 import { findJudged, visitorIn } from '../spaces/find-space.js'
 import { withFaults } from '../spaces/store-faults.js'
-import { closing, linesFrom, pagesOf } from './pages.js'
 import type { BackupPorts } from './ports.js'
 
 type Line = string | { end: { count: number } }
@@ -67,4 +66,46 @@ async function* linesOf(snapshot: Snapshot, collection: string): AsyncGenerator<
     if (documents.length > 0) yield linesFrom(documents)
   }
   yield { end: { count } }
+}
+
+/** Most rows of a page. The store ends a page at 256 KiB, or after one larger document. */
+const pageRows = 10_000
+
+/** The documents of a collection in `_id` order. @throws {AuthError} `store_unavailable` */
+export async function* pagesOf(snapshot: Snapshot, collection: string): AsyncGenerator<readonly StoredDocument[]> {
+  let after: string | null = null
+  do {
+    const options = { after, reverse: false, limit: pageRows }
+    const page: ScanPage = await withFaults(() => snapshot.scan(collection, options))
+    yield page.documents
+    after = page.next
+  } while (after !== null)
+}
+
+/** The stored texts, one a line. A line break in one can only stand between its parts, where a blank means the same. */
+export function linesFrom(documents: readonly StoredDocument[]): string {
+  return documents.map(({ body }) => `${body.replace(/[\r\n]/g, ' ')}\n`).join('')
+}
+
+/** Closes what the pieces are read from, also when their reader leaves before the first one. */
+export function closing<T>(pieces: AsyncGenerator<T>, close: () => Promise<void>): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        try {
+          const next = await pieces.next()
+          if (next.done) await close()
+          return next
+        } catch (error) {
+          await close()
+          throw error
+        }
+      },
+      async return() {
+        await close()
+        await pieces.return(undefined)
+        return { done: true, value: undefined }
+      },
+    }),
+  }
 }

@@ -2,15 +2,13 @@ import { AuthError } from '../../../errors.js'
 import { allowNetwork, disallowNetwork } from '../../../flows/control/access-settings.js'
 import { changeKeySet } from '../../../flows/control/key-set.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
-import type { Visitor } from '../../../model/visitor.js'
-import type { BackupSettings, BackupToken } from '../../archives/backup-settings.js'
-import { SealingError } from '../../sealing/sealing-error.js'
+import type { ApiTokenRecord } from '../../../model/api-token.js'
+import type { SpaceName, Visitor } from '../../../model/visitor.js'
+import type { BackupSettings, BackupToken } from '../../archives/backup-manifest.js'
+import { SealingError } from '../../sealing/master-keys.js'
 import { variableFaults } from '../../sealing/variables.js'
-import type { Claim } from '../../store/claims.js'
-import type { StoredEnvironment } from '../../store/environment.js'
-import type { SpaceRecord } from '../../store/spaces.js'
+import type { Claim, SpaceRecord, StoredEnvironment } from '../../store/spaces.js'
 import { requireHeld } from '../spaces/claim.js'
-import { allTokens } from './backup-settings.js'
 import type { BackupPorts } from './ports.js'
 
 /** What became of the settings of an archive. */
@@ -179,5 +177,37 @@ function opened(
   } catch (error) {
     if (error instanceof SealingError) return null
     throw error
+  }
+}
+
+const pageSize = 200
+
+/** The settings of a space, sealed as they are stored. */
+export async function readSettings(ports: BackupPorts, { id, name }: SpaceName): Promise<BackupSettings> {
+  const { apiTokens, accessSettings } = ports.accessOf({ id, name })
+  const { jwksUrl, jwksRules, networks } = await accessSettings.read()
+  const stored = await ports.environment.read(id)
+  const tokens = await allTokens(apiTokens)
+  return {
+    jwks: jwksUrl === null ? null : { url: jwksUrl, rules: jwksRules ?? null },
+    networks,
+    apiTokens: tokens.map(({ lastUsedAt: _, ...token }) => token),
+    environment: (stored?.variables ?? []).map(({ name: variable, version, sealed, encrypted }) => ({
+      name: variable,
+      version,
+      sealed,
+      encrypted,
+    })),
+  }
+}
+
+async function allTokens({
+  list,
+}: Pick<ReturnType<BackupPorts['accessOf']>['apiTokens'], 'list'>): Promise<ApiTokenRecord[]> {
+  const all: ApiTokenRecord[] = []
+  for (;;) {
+    const page = await list({ after: all.at(-1) ?? null, limit: pageSize })
+    all.push(...page)
+    if (page.length < pageSize) return all
   }
 }

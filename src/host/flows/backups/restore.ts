@@ -2,23 +2,28 @@ import { AuthError, invalidField } from '../../../errors.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import { isoTime } from '../../../lib/iso-time.js'
 import type { Visitor } from '../../../model/visitor.js'
-import { archiveInvalid } from '../../archives/archive-invalid.js'
-import { signedText } from '../../archives/checksums.js'
+import { signedText } from '../../archives/backup-manifest.js'
+import { archiveInvalid } from '../../archives/entries.js'
 import { type ReadBackup, readBackup } from '../../archives/read-backup.js'
-import type { Claim } from '../../store/claims.js'
-import type { SpaceRecord } from '../../store/spaces.js'
+import type { Claim, SpaceRecord } from '../../store/spaces.js'
 import { underClaim } from '../spaces/claim.js'
 import type { ReceivedRelease } from '../spaces/deploy.js'
 import { findJudged, readClaimed, visitorIn } from '../spaces/find-space.js'
 import { requireDisk } from '../spaces/store-faults.js'
 import { mostUploads, type Upload } from '../spaces/uploads.js'
 import { type Draft, mostArchiveBytes, openDraft, type RestoreReport } from './draft.js'
-import { type RestoreRules, requireForeign } from './judge-backup.js'
+import { type RestoreRules, requireForeign } from './fill-draft.js'
 import type { BackupPorts } from './ports.js'
 import { putReleaseInForce } from './restore-release.js'
 import { restoreSettings, type SettingsOutcome, settingsLeft } from './restore-settings.js'
-import { tidyDrafts } from './sweep-generations.js'
-import { highestVersion, keptSeconds, partlyDone, startAgain, switchGeneration } from './switch-generation.js'
+import {
+  highestVersion,
+  keptSeconds,
+  partlyDone,
+  startAgain,
+  switchGeneration,
+  tidyDrafts,
+} from './switch-generation.js'
 
 export interface Restoration {
   /** The name of the space. */

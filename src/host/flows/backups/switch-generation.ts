@@ -1,11 +1,14 @@
 import { AuthError } from '../../../errors.js'
+import { auditEvent } from '../../../flows/steps/audit.js'
 import type { AuditEvent } from '../../../model/audit-event.js'
+import type { Visitor } from '../../../model/visitor.js'
 import { StoreError } from '../../documents/store-error.js'
-import type { Claim } from '../../store/claims.js'
-import type { SpaceRecord } from '../../store/spaces.js'
+import type { Claim, SpaceRecord } from '../../store/spaces.js'
 import { requireClaim, requireHeld, underClaim } from '../spaces/claim.js'
+import { findJudged, readClaimed, visitorIn } from '../spaces/find-space.js'
 import { isLostClaim, tryLater } from '../spaces/settle.js'
-import { isOfApplication, startFault } from '../spaces/start-fault.js'
+import { isOfApplication, startFault } from '../spaces/start-facts.js'
+import { withFaults } from '../spaces/store-faults.js'
 import type { BackupPorts } from './ports.js'
 
 /** How long a generation that was in force can be taken back. */
@@ -161,4 +164,83 @@ async function startLater(ports: StartPorts, spaceId: string): Promise<void> {
 async function startNow({ children, spaces }: StartPorts, id: string): Promise<void> {
   const space = await spaces.find(id)
   if (space && space.release !== null) await children.start(id)
+}
+
+/**
+ * Puts the data in force again that the last restore, or the last undo, has replaced. What was in force until now is kept for the
+ * next undo. Code and settings stay.
+ *
+ * @throws {AuthError} `space_not_found`, `space_busy`, `not_found` when nothing is kept, `not_current`, `quota_exceeded`,
+ *   `store_unavailable`; `bundle_invalid` and `application_timeout` when the application does not start
+ */
+export async function undoRestore(
+  ports: BackupPorts,
+  { space: name, visitor }: { space: string; visitor: Visitor },
+): Promise<void> {
+  const { id } = await findJudged(ports, name, visitor)
+  await underClaim(ports, { spaceId: id, kind: 'restore', by: visitor.actor }, async (claim) => {
+    const space = await readClaimed(ports, claim)
+    const known = await ports.generations.read(id)
+    if (known === null || known.former === null || !known.isFormerKept) throw nothingKept()
+    const { former } = known
+    await withFaults(async () => {
+      const above = await versionsAfter(ports, space, Math.max(space.generation, former))
+      await ports.data.raiseVersions(id, former, above)
+    })
+    const detail = { generation: former, former: space.generation }
+    const audit = auditEvent(ports, 'restored', visitorIn(space, visitor), { detail })
+    await switchGeneration(ports, claim, { space, to: former, isDraft: false, audit, onFailed: async () => {} })
+    await startAgain(ports, space, 'The former data is in force')
+  })
+}
+
+function nothingKept(): AuthError {
+  const detail = 'Nothing can be undone: the data before a restore is kept for 24 hours.'
+  return new AuthError('not_found', { detail })
+}
+
+type SweepPorts = Pick<BackupPorts, 'claims' | 'timer' | 'nameOf' | 'generations' | 'data'>
+
+/**
+ * Removes the data of a space that a restore has replaced, when the time for an undo is over. A space that is being changed comes
+ * with the next sweep.
+ *
+ * @throws {AuthError} `space_busy`, `space_not_found`
+ */
+export async function sweepFormer(ports: SweepPorts, spaceId: string): Promise<void> {
+  const { generations, data } = ports
+  if (!isOver(await generations.read(spaceId))) return
+  await underClaim(ports, { spaceId, kind: 'restore', by: null }, async (claim) => {
+    const known = await generations.read(spaceId)
+    if (!known || known.former === null || !isOver(known)) return
+    // The row goes last: without it, the file would count as lost.
+    await data.removeGenerations(spaceId, (generation) => generation === known.former)
+    await generations.forget(claim, known.former)
+  })
+}
+
+/**
+ * Removes the drafts of restores that were killed. Those of restores under way, here or on another host, have a lease and stay.
+ * Also gives the draft that is in force its name.
+ *
+ * @throws {AuthError} `space_busy`, `space_not_found`
+ */
+export async function sweepDrafts(ports: SweepPorts, spaceId: string): Promise<void> {
+  if ((await ports.data.drafts(spaceId)).length === 0) return
+  await underClaim(ports, { spaceId, kind: 'restore', by: null }, () => tidyDrafts(ports, spaceId))
+}
+
+/** The same for the holder of the claim. */
+export async function tidyDrafts({ generations, data }: SweepPorts, spaceId: string): Promise<void> {
+  // In this order: a draft has its row before it is made.
+  const found = await data.drafts(spaceId)
+  const live = await generations.liveDrafts(spaceId)
+  const known = await generations.read(spaceId)
+  if (known === null) return
+  for (const each of [known.current, known.former]) if (each !== null) await data.adoptDraft(spaceId, each)
+  await data.removeDrafts(spaceId, (each) => found.includes(each) && !live.includes(each))
+}
+
+function isOver(known: Awaited<ReturnType<SweepPorts['generations']['read']>>): boolean {
+  return known !== null && known.former !== null && !known.isFormerKept
 }

@@ -1,6 +1,7 @@
 import { AuthError } from '../../../errors.js'
 import type { Visitor } from '../../../model/visitor.js'
 import { isHidden, requireCollection } from '../../documents/names.js'
+import type { CollectionSize, IndexState } from '../../ports.js'
 import type { SpaceData } from '../../storage/space.js'
 import type { SpaceRecord } from '../../store/spaces.js'
 import { findJudged } from '../spaces/find-space.js'
@@ -33,8 +34,32 @@ export async function findCollection(ports: CollectionPorts, named: NamedCollect
 }
 
 /** @throws {AuthError} `space_not_found` when the space was removed meanwhile */
-export async function openSpace(ports: CollectionPorts, space: SpaceRecord): Promise<SpaceData> {
+async function openSpace(ports: CollectionPorts, space: SpaceRecord): Promise<SpaceData> {
   const data = await withFaults(() => ports.open(space))
   if ((await ports.spaces.find(space.id)) === null) throw new AuthError('space_not_found')
   return data
+}
+
+/** A collection as administrators see it. */
+interface CollectionEntry extends CollectionSize {
+  /** By field. */
+  indexes: readonly Pick<IndexState, 'field' | 'isUnique' | 'state'>[]
+}
+
+/** By name, without hidden ones. @throws {AuthError} `space_not_found`, `store_unavailable` */
+export async function listCollections(
+  ports: CollectionPorts,
+  { space: name, visitor }: { space: string; visitor: Visitor },
+): Promise<CollectionEntry[]> {
+  const space = await findJudged(ports, name, visitor)
+  const { documents, indexes } = await openSpace(ports, space)
+  return withFaults(async () => {
+    const shown = (await documents.list()).filter((each) => !isHidden(each.name))
+    const entries: CollectionEntry[] = []
+    for (const each of shown) {
+      const known = await indexes.list(each.name)
+      entries.push({ ...each, indexes: known.map(({ field, isUnique, state }) => ({ field, isUnique, state })) })
+    }
+    return entries
+  })
 }

@@ -3,18 +3,18 @@ import type { AdminTokenEntry } from '../../../contract/admin-tokens.js'
 import { AuthError, invalidField } from '../../../errors.js'
 import { requireCidrs, requireEnd, requireTokenName } from '../../../flows/control/require-api-token-fields.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
+import { isoTime } from '../../../lib/iso-time.js'
 import { oneLine } from '../../../lib/one-line.js'
 import { adminTokenPurpose } from '../../../model/admin-token.js'
 import type { Visitor } from '../../../model/visitor.js'
 import type { Ports } from '../../../ports.js'
-import type { AdminTokenOwner, AdminTokenRecord } from '../../store/admin-tokens.js'
-import { toEntries } from './admin-token-entry.js'
-import type { PeoplePorts } from './ports.js'
+import type { AdminTokenOwner, AdminTokenRecord, ListedAdminToken } from '../../store/people.js'
+import type { PeoplePorts, SpaceNames } from './ports.js'
 import { peopleStep } from './step.js'
 
 const defaultLifetimeSeconds = 365 * 86_400
 
-export interface NewAdminToken {
+interface NewAdminToken {
   /** `personal`, or the id of a team that the maker is a member of. */
   owner: string
   /** One line of at most 100 characters. Default: `admin token`. */
@@ -140,4 +140,34 @@ async function requireSpaces(
 function requireSome<Item>(items: readonly Item[], path: string): readonly Item[] {
   if (items.length > 0) return [...new Set(items)]
   throw invalidField(path, 'must name at least one')
+}
+
+export async function toEntries(
+  { spaces }: { spaces: Pick<SpaceNames, 'namesOf'> },
+  tokens: readonly ListedAdminToken[],
+): Promise<AdminTokenEntry[]> {
+  const ids = new Set(tokens.flatMap((token) => token.spaces ?? []))
+  const names = ids.size === 0 ? new Map<string, string>() : await spaces.namesOf([...ids])
+  return tokens.map((token) => toEntry(token, names))
+}
+
+function toEntry(token: ListedAdminToken, names: ReadonlyMap<string, string>): AdminTokenEntry {
+  const { id, name, owner, lastUse, expiresAt } = token
+  return {
+    id,
+    start: id.slice(0, 5),
+    name,
+    owner: {
+      kind: owner.kind,
+      id: owner.kind === 'team' ? owner.teamId : owner.userId,
+      name: token.ownerName,
+    },
+    madeBy: { id: token.madeBy, email: token.makerEmail },
+    spaces: token.spaces?.map((space) => names.get(space) ?? space) ?? null,
+    commands: token.commands,
+    cidrs: token.cidrs,
+    createdAt: isoTime(token.createdAt),
+    expiresAt: expiresAt === null ? null : isoTime(expiresAt),
+    lastUse: lastUse && { day: isoTime(lastUse.day).slice(0, 10), network: lastUse.network },
+  }
 }

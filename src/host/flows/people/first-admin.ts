@@ -1,16 +1,18 @@
 import { AuthError } from '../../../errors.js'
-import { requireStrong } from '../../../flows/password/new-password.js'
-import { newUser, provedByApplication } from '../../../flows/registration/new-user.js'
+import { type CreateAdminPorts, type CreatedAdmin, entrustAddress } from '../../../flows/owner/create-admin.js'
+import { requireStrong } from '../../../flows/password/reset.js'
+import { newUser, provedByApplication } from '../../../flows/registration/register.js'
 import { type OpenSessionPorts, openSession } from '../../../flows/session/open-session.js'
 import { networkSource } from '../../../flows/steps/account-limits.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import type { IssuedSession } from '../../../flows/steps/issue-tokens.js'
-import { requireEmail } from '../../../flows/steps/require-email.js'
+import { requireEmail } from '../../../flows/steps/require-account-fields.js'
 import type { SessionMode } from '../../../model/session.js'
 import type { UserRecord } from '../../../model/user.js'
 import type { Visitor } from '../../../model/visitor.js'
 import type { Ports } from '../../../ports.js'
-import type { FirstAdmin } from '../../store/first-admin.js'
+import type { Appointments, FirstAdmin } from '../../store/people.js'
+import { peopleStep } from './step.js'
 
 export interface Setup {
   firstAdmin: FirstAdmin
@@ -19,9 +21,9 @@ export interface Setup {
   finished(): Promise<void>
 }
 
-export type SetUpPorts = OpenSessionPorts & Pick<Ports, 'passwords' | 'passwordFaults'>
+type SetUpPorts = OpenSessionPorts & Pick<Ports, 'passwords' | 'passwordFaults'>
 
-export interface SetUpInput {
+interface SetUpInput {
   key: string
   email: string
   password: string
@@ -61,4 +63,28 @@ export async function setUp(ports: SetUpPorts, setup: Setup, input: SetUpInput):
   if (outcome === 'taken') throw new AuthError('email_taken')
   await setup.finished()
   return openSession(ports, { user, mode, method: 'registration', amr: ['pwd'], visitor, device })
+}
+
+export type AppointPorts = CreateAdminPorts & { firstAdmin: Appointments }
+
+/**
+ * Makes the account of an address an administrator of the host, or gives an administrator access again, for the owner of the
+ * machine. The address counts as proved. An existing account loses its sessions, and if its address was not proved also
+ * everything that a stranger may have set.
+ *
+ * A call that broke off between its two steps leaves an account without the right. Calling again completes it.
+ *
+ * @param input `password: null` mails an invitation
+ * @throws {AuthError} `invalid_request`, `weak_password` with `reasons`, `account_disabled`, `email_taken`
+ */
+export async function appointAdmin(
+  ports: AppointPorts,
+  input: { email: string; password: string | null; visitor: Visitor },
+): Promise<CreatedAdmin> {
+  const entrusted = await entrustAddress(ports, input)
+  const { id } = entrusted.account
+  const step = peopleStep(ports, 'right_granted', input.visitor, { userId: id, detail: { right: 'ADMIN' } })
+  // Another process deleted the account meanwhile.
+  if ((await ports.firstAdmin.appoint(id, step)) === null) throw new AuthError('not_found')
+  return entrusted
 }

@@ -4,7 +4,9 @@ import { adminTokenMemorySeconds } from '../../../model/admin-token.js'
 import type { AuditEventName } from '../../../model/audit-event.js'
 import type { Visitor } from '../../../model/visitor.js'
 import type { Ports } from '../../../ports.js'
-import type { PeopleStep } from '../../store/rights.js'
+import type { PeopleStep } from '../../store/people.js'
+import type { Spaces } from '../../store/spaces.js'
+import type { SpaceNames } from './ports.js'
 
 export type StepPorts = Pick<Ports, 'clock' | 'random'>
 
@@ -30,4 +32,15 @@ export function requireDone(outcome: Done | 'last_admin' | 'taken' | 'other' | n
   if (outcome === 'last_admin') throw new AuthError('last_admin')
   if (outcome === 'taken' || outcome === 'other') throw new AuthError('already_exists')
   return outcome
+}
+
+/** The names of spaces, read from the store. */
+export function namesOver(spaces: Pick<Spaces, 'find' | 'findByName'>): SpaceNames {
+  const pairs = async (found: Promise<{ id: string; name: string } | null>[]) =>
+    (await Promise.all(found)).filter((space) => space !== null)
+  return {
+    idsOf: async (names) =>
+      new Map((await pairs(names.map((name) => spaces.findByName(name)))).map(({ id, name }) => [name, id])),
+    namesOf: async (ids) => new Map((await pairs(ids.map((id) => spaces.find(id)))).map(({ id, name }) => [id, name])),
+  }
 }

@@ -4,10 +4,10 @@ import { requireName } from '../../../flows/steps/require-account-fields.js'
 import { isoTime } from '../../../lib/iso-time.js'
 import type { Right } from '../../../model/right.js'
 import type { Visitor } from '../../../model/visitor.js'
-import type { TeamChanges, TeamWithMembers } from '../../store/teams.js'
-import { toEntries } from './admin-token-entry.js'
-import { findOrInvite, type InvitePorts } from './find-or-invite.js'
+import type { TeamChanges, TeamWithMembers } from '../../store/people.js'
+import { toEntries } from './admin-tokens.js'
 import type { PeoplePorts } from './ports.js'
+import { findOrInvite, type InvitePorts } from './project-users.js'
 import { peopleStep, requireDone, type StepPorts } from './step.js'
 
 /** A team as the control API shows it. */

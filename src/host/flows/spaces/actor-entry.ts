@@ -1,7 +1,7 @@
 import type { ActorEntry } from '../../../contract/actor.js'
 import { type Actor, actorId } from '../../../model/actor.js'
 import type { Ports } from '../../../ports.js'
-import type { AdminTokens } from '../../store/admin-tokens.js'
+import type { AdminTokens } from '../../store/people.js'
 
 export function toActorEntry(actor: Actor): ActorEntry
 export function toActorEntry(actor: Actor | null): ActorEntry | null

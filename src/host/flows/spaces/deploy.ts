@@ -5,15 +5,14 @@ import { type ReleaseLimits, type ReleaseManifest, releasePaths } from '../../..
 import type { Visitor } from '../../../model/visitor.js'
 import { numberRelease } from '../../releases/kept.js'
 import { type DraftName, unpackRelease } from '../../releases/unpack.js'
-import type { Claim } from '../../store/claims.js'
-import type { ReleaseRecord } from '../../store/releases.js'
+import type { Claim, ReleaseRecord } from '../../store/spaces.js'
 import { requireHeld, underClaim } from './claim.js'
 import { findJudged, readClaimed, visitorIn } from './find-space.js'
 import type { SpacePorts } from './ports.js'
+import { tidyReleases } from './releases.js'
 import { tidyGone } from './spaces.js'
 import { requireDisk, withFaults } from './store-faults.js'
 import { type ReportStep, type Switched, switchRelease } from './switch-release.js'
-import { tidyReleases } from './tidy-releases.js'
 import { mostUploads } from './uploads.js'
 
 export interface Deployment {

@@ -3,19 +3,20 @@ import { AuthError } from '../../../errors.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import { isoTime } from '../../../lib/iso-time.js'
 import type { Visitor } from '../../../model/visitor.js'
+import type { Ports } from '../../../ports.js'
 import type { SpaceKey } from '../../ports.js'
-import { SealingError } from '../../sealing/sealing-error.js'
+import { type MasterKeys, SealingError } from '../../sealing/master-keys.js'
+import { reseal, rewrap } from '../../sealing/space-keys.js'
 import { variableFaults } from '../../sealing/variables.js'
-import type { StoredEnvironment, StoredVariable } from '../../store/environment.js'
-import type { SpaceRecord } from '../../store/spaces.js'
+import type { Environment, SpaceRecord, StoredEnvironment, StoredVariable } from '../../store/spaces.js'
 import { toActorEntry } from './actor-entry.js'
 import { requireHeld, underClaim } from './claim.js'
 import { findJudged, findSpace, visitorIn } from './find-space.js'
 import type { SpacePorts } from './ports.js'
-import { startFault } from './start-fault.js'
+import { startFault } from './start-facts.js'
 
 /** A variable as administrators see it. */
-export interface VariableEntry {
+interface VariableEntry {
   name: string
   encrypted: boolean
   version: number
@@ -25,7 +26,7 @@ export interface VariableEntry {
   value?: string
 }
 
-export interface NewVariable {
+interface NewVariable {
   name: string
   value: string
   /** No answer ever shows the value. */
@@ -130,4 +131,28 @@ async function readStored({ environment }: Pick<SpacePorts, 'environment'>, id: 
   const stored = await environment.read(id)
   if (!stored) throw new AuthError('space_not_found')
   return stored
+}
+
+type RotatePorts = Pick<Ports, 'clock' | 'random'> & { environment: Pick<Environment, 'rewrap' | 'reseal'> }
+
+/**
+ * Wraps the data keys of all spaces under the first master key, in one step. `deep` makes new data keys and seals every value
+ * again. Until the step and after it, all given keys together open every value.
+ *
+ * @returns how many spaces changed
+ * @throws {AuthError} `space_busy` for `deep` while the environment of a space is being changed
+ * @throws {SealingError} `master_key_missing`, `row_changed`; nothing was written
+ */
+export async function rotateKeys(
+  ports: RotatePorts,
+  { keys, deep, visitor }: { keys: MasterKeys; deep: boolean; visitor: Visitor },
+): Promise<number> {
+  const detail = { deep, ...(keys.ids[0] !== undefined && { keyId: keys.ids[0] }) }
+  const audit = auditEvent(ports, 'keys_rotated', visitor, { detail })
+  if (!deep) return ports.environment.rewrap((rows) => rewrap(keys, rows), audit)
+  const outcome = await ports.environment.reseal(({ key, variables }) => reseal(keys, key, variables), audit)
+  if ('spaces' in outcome) return outcome.spaces
+  throw new AuthError('space_busy', {
+    detail: `${outcome.busy.join(', ')}: a change is under way. Try again when it has ended.`,
+  })
 }

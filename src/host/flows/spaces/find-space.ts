@@ -1,7 +1,6 @@
 import { AuthError, invalidField } from '../../../errors.js'
 import type { Visitor } from '../../../model/visitor.js'
-import type { Claim } from '../../store/claims.js'
-import type { SpaceRecord } from '../../store/spaces.js'
+import type { Claim, SpaceRecord } from '../../store/spaces.js'
 import type { SpacePorts } from './ports.js'
 
 /** @throws {AuthError} `space_not_found` */
@@ -46,4 +45,23 @@ export function visitorIn({ id, name }: SpaceRecord, visitor: Visitor): Visitor 
 export function requireConfirmed({ name }: SpaceRecord, confirm: string | undefined): void {
   if (confirm === name) return
   throw invalidField('confirm', 'must repeat the name of the space')
+}
+
+const pageSize = 200
+
+/** Fills the directory from the store, for the start of the host. Returns all spaces. */
+export async function fillDirectory(ports: Pick<SpacePorts, 'spaces' | 'directory'>): Promise<SpaceRecord[]> {
+  const all = await readSpaces(ports)
+  for (const space of all) ports.directory.put(space)
+  return all
+}
+
+/** All spaces, by name. */
+export async function readSpaces({ spaces }: Pick<SpacePorts, 'spaces'>): Promise<SpaceRecord[]> {
+  const all: SpaceRecord[] = []
+  for (;;) {
+    const page = await spaces.list({ after: all.at(-1)?.name ?? null, limit: pageSize })
+    all.push(...page)
+    if (page.length < pageSize) return all
+  }
 }

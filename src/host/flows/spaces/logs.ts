@@ -1,4 +1,4 @@
-import { requireTime } from '../../../flows/steps/require-time.js'
+import { requireTime } from '../../../flows/steps/paging.js'
 import type { PrintedLine } from '../../ports.js'
 import { findSpace } from './find-space.js'
 import type { SpacePorts } from './ports.js'

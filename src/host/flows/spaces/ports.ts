@@ -5,7 +5,7 @@ import type { Ports } from '../../../ports.js'
 import type { OpenSpaceDirectory } from '../../front/directory.js'
 import type { Children, Sealer, SpaceFiles } from '../../ports.js'
 import type { VariableLimits } from '../../sealing/variables.js'
-import type { SpaceNouns } from '../../store/space-nouns.js'
+import type { SpaceNouns } from '../../store/spaces.js'
 import type { Uploads } from './uploads.js'
 
 /** What flows about spaces may reach. */

@@ -3,14 +3,15 @@ import { AuthError } from '../../../errors.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import { isoTime } from '../../../lib/iso-time.js'
 import type { Visitor } from '../../../model/visitor.js'
-import { type ReleaseRecord, type ReleaseState, releaseState } from '../../store/releases.js'
+import { releasesToRemove, sweepReleases } from '../../releases/kept.js'
+import type { Claim } from '../../store/spaces.js'
+import { type ReleaseRecord, type ReleaseState, releaseState } from '../../store/spaces.js'
 import { toActorEntry } from './actor-entry.js'
 import { requireHeld, underClaim } from './claim.js'
 import { findJudged, findSpace, readClaimed, requireConfirmed, visitorIn } from './find-space.js'
 import type { SpacePorts } from './ports.js'
 import { settle } from './settle.js'
 import { type ReportStep, type Switched, switchRelease } from './switch-release.js'
-import { tidyReleases } from './tidy-releases.js'
 
 /** A release as administrators and members see it. */
 export interface ReleaseEntry
@@ -92,4 +93,22 @@ export async function undeploy(
     // What could not be removed now goes with the next deploy.
     await tidyReleases(ports, claim).catch(() => {})
   })
+}
+
+/**
+ * Removes releases beyond those that are kept, and what deploys that were killed have left. Rows go first, so every listed
+ * release has its files.
+ *
+ * @throws {AuthError} `not_current`
+ */
+export async function tidyReleases(ports: SpacePorts, claim: Claim): Promise<void> {
+  const { spaceId } = claim
+  const listed = (await ports.releases.list(spaceId)).map(({ number }) => number)
+  const space = await ports.spaces.find(spaceId)
+  const { release, draining } = ports.children.status(spaceId)
+  const inUse = [space?.release, release, ...draining].filter((number) => typeof number === 'number')
+  const surplus = releasesToRemove(listed, inUse, ports.limits.releases)
+  requireHeld(await ports.releases.remove(claim, surplus))
+  const known = listed.filter((number) => !surplus.includes(number))
+  await sweepReleases(await ports.files.releases(spaceId), known)
 }

@@ -1,6 +1,11 @@
 import { AuthError } from '../../../errors.js'
+import { auditEvent } from '../../../flows/steps/audit.js'
+import { systemVisitor } from '../../../model/visitor.js'
+import type { Ports } from '../../../ports.js'
+import type { PrintedLine } from '../../ports.js'
+import { SealingError } from '../../sealing/master-keys.js'
+import type { Spaces } from '../../store/spaces.js'
 import type { SpacePorts } from './ports.js'
-import { startFault } from './start-fault.js'
 
 /** What a child is started with, as it is stored at this moment. */
 export interface StartFacts {
@@ -56,4 +61,36 @@ async function openEnvironment(
   } catch (error) {
     throw startFault(error)
   }
+}
+
+type CrashPorts = Pick<Ports, 'audit' | 'clock' | 'random'> & { spaces: Pick<Spaces, 'find'> }
+
+/** Of what the application printed last. */
+const mostCharacters = 8_000
+
+/** The application of a space crashed too often, so that the host starts it again at long intervals only. */
+export async function recordCrash(
+  ports: CrashPorts,
+  spaceId: string,
+  lastLines: readonly PrintedLine[],
+): Promise<void> {
+  const found = await ports.spaces.find(spaceId)
+  if (found === null) return
+  const space = { id: found.id, name: found.name }
+  const log = lastLines.map(({ text }) => text).join('\n')
+  const detail = { log: log.slice(-mostCharacters) }
+  const visitor = { ...systemVisitor, space }
+  await ports.audit.record(auditEvent(ports, 'space_crashed', visitor, { outcome: 'failure', detail }))
+}
+
+/** A variable that does not open stops the start as a faulty bundle does. The message names it, and no value. */
+export function startFault(error: unknown): unknown {
+  if (!(error instanceof SealingError)) return error
+  return new AuthError('bundle_invalid', { detail: error.message, cause: error })
+}
+
+/** Whether the application or its environment is at fault, and not the host. */
+export function isOfApplication(error: unknown): boolean {
+  const fault = startFault(error)
+  return fault instanceof AuthError && (fault.code === 'bundle_invalid' || fault.code === 'application_timeout')
 }

@@ -1,12 +1,11 @@
 import { AuthError } from '../../../errors.js'
 import { auditEvent } from '../../../flows/steps/audit.js'
 import type { Visitor } from '../../../model/visitor.js'
-import type { Claim } from '../../store/claims.js'
-import type { SpaceRecord } from '../../store/spaces.js'
+import type { Claim, SpaceRecord } from '../../store/spaces.js'
 import { requireHeld } from './claim.js'
 import type { SpacePorts } from './ports.js'
 import { settle } from './settle.js'
-import { startFault } from './start-fault.js'
+import { startFault } from './start-facts.js'
 
 /** A part of a deploy or an activation has ended. */
 export interface ReleaseStep {

@@ -4,8 +4,7 @@ import { ndjson } from '../../../http/streams/ndjson.js'
 import { whileAllowed } from '../../../http/streams/while-allowed.js'
 import { defineTokenRoute } from '../../../routes/admin/control-route.js'
 import type { CollectionPorts } from '../../flows/collections/ports.js'
-import { queryCollection } from '../../flows/collections/query.js'
-import { changesDocuments } from '../../flows/collections/read-query.js'
+import { changesDocuments, queryCollection } from '../../flows/collections/query.js'
 import { answerDocuments } from '../pages/documents.js'
 
 export function queryRoute(ports: () => CollectionPorts): Route {

@@ -1,6 +1,6 @@
 import type { Route } from '../../../http/route.js'
 import { defineAdminPage } from '../../../routes/admin/pages/admin-page.js'
-import { listBackups } from '../../flows/backups/list.js'
+import { listBackups } from '../../flows/backups/backup.js'
 import type { BackupPorts } from '../../flows/backups/ports.js'
 import { actorNames } from './actors.js'
 import { shownBytes } from './shown-bytes.js'

@@ -1,6 +1,6 @@
 import type { Route } from '../../../http/route.js'
 import { defineAdminPage } from '../../../routes/admin/pages/admin-page.js'
-import { listCollections } from '../../flows/collections/list.js'
+import { listCollections } from '../../flows/collections/find-collection.js'
 import type { CollectionPorts } from '../../flows/collections/ports.js'
 import { shownBytes } from './shown-bytes.js'
 

@@ -1,6 +1,6 @@
 import { AuthError } from '../../../errors.js'
 import { isPlain } from '../../documents/values.js'
-import { readJson } from '../../flows/collections/read-query.js'
+import { readJson } from '../../flows/collections/query.js'
 import { idIn } from './document-rows.js'
 
 /**

@@ -1,15 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { ReleaseFiles } from '../files.js'
 import { hopHeader, principalHeader } from '../hop.js'
-import { type ParsedBody, readBody } from './body.js'
-import { type Outcome, runChain } from './chain.js'
 import { type Hook, hooksOf, layerOf, type Manifest, splitKey } from './manifest.js'
-import { createMatch, type Match } from './match.js'
 import { type ProblemCode, problem, sendProblem } from './problem.js'
-import { type Arrival, createRequest } from './request.js'
+import { type Arrival, createRequest, type ParsedBody, readBody } from './request.js'
 import { type AppResponse, createResponse, type Render } from './response.js'
 
-export interface ApplicationOptions {
+interface ApplicationOptions {
   manifest: Manifest
   /** `/dev`; empty for a host whose addresses have no space. */
   spacePath: string
@@ -196,4 +193,88 @@ function renderOf({ app }: Manifest): Render | null {
 
 function isRender(value: unknown): value is Render {
   return typeof value === 'function'
+}
+
+type Outcome =
+  | { kind: 'next' }
+  /** The answer is complete, or the client has left. */
+  | { kind: 'ended' }
+  | { kind: 'refused' | 'thrown'; error: unknown }
+
+/** Runs functions one after another, up to the first that does not call `next()`. Only the first call of a `next` counts. */
+async function runChain(hooks: readonly Hook[], req: object, res: object, out: ServerResponse): Promise<Outcome> {
+  for (const hook of hooks) {
+    const outcome = await runOne(hook, req, res, out)
+    if (outcome.kind !== 'next') return outcome
+  }
+  return { kind: 'next' }
+}
+
+function runOne(hook: Hook, req: object, res: object, out: ServerResponse): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const settle = (outcome: Outcome): void => {
+      out.off('close', ended)
+      out.off('finish', ended)
+      resolve(outcome)
+    }
+    const ended = (): void => settle({ kind: 'ended' })
+    const next = (error?: unknown): void => settle(error ? { kind: 'refused', error } : { kind: 'next' })
+    const thrown = (error: unknown): void => settle({ kind: 'thrown', error })
+    out.once('close', ended)
+    out.once('finish', ended)
+    if (out.closed || out.writableFinished) return ended()
+    try {
+      Promise.resolve(hook(req, res, next)).catch(thrown)
+    } catch (error) {
+      thrown(error)
+    }
+  })
+}
+
+/** The parameters of a path that matches, by name; null when it does not. */
+type Match = (pattern: string, path: string) => Readonly<Record<string, string>> | null
+
+interface Compiled {
+  regex: RegExp
+  /** Of the `:name` parts, in order. A regular expression names its groups itself. */
+  names: readonly string[]
+}
+
+/**
+ * Matches the patterns of codehooks-js against paths without the space and the query. `*` is anything, `:name` is one segment,
+ * case does not matter, a slash at the end is optional, nothing is decoded. A regular expression is kept as
+ * `{"$regex":"/source/flags"}`.
+ *
+ * Each pattern is compiled once: routes may be registered at any time.
+ */
+export function createMatch(): Match {
+  const compiled = new Map<string, Compiled>()
+  return (pattern, path) => {
+    const known = compiled.get(pattern) ?? compile(pattern)
+    compiled.set(pattern, known)
+    const found = known.regex.exec(path)
+    if (!found) return null
+    const named = known.names.map((name, index) => [name, found[index + 1] ?? ''])
+    return { ...found.groups, ...Object.fromEntries(named) }
+  }
+}
+
+/** @throws {SyntaxError} for a regular expression that cannot be read */
+function compile(pattern: string): Compiled {
+  if (pattern.startsWith('{"$regex"')) return { regex: readRegex(pattern), names: [] }
+  const names = [...pattern.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  const source = pattern
+    .replace(/\/$/, '')
+    .replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&')
+    .replaceAll(/:\w+/g, '([^/]+)')
+    .replaceAll('*', '.*')
+  return { regex: new RegExp(`^${source}/?$`, 'is'), names }
+}
+
+function readRegex(pattern: string): RegExp {
+  const stored: unknown = JSON.parse(pattern)
+  const text = typeof stored === 'object' && stored !== null && '$regex' in stored ? String(stored.$regex) : ''
+  const [, source = '', flags = ''] = /^\/(.*)\/([a-z]*)$/s.exec(text) ?? []
+  // With `g` or `y` a regular expression remembers where it stopped in another request's path.
+  return new RegExp(source, flags.replaceAll(/[gy]/g, ''))
 }

@@ -1,8 +1,8 @@
 import { queryInvalid, type StoreError } from '../../documents/store-error.js'
 import type { IndexProgress, StoredDocument } from '../../ports.js'
-import { type IndexKeys, keysIn, nameOf } from './document-keys.js'
 import type { Entry } from './entry-changes.js'
 import type { IndexRow } from './index-row.js'
+import { type IndexKeys, keysIn, nameOf } from './index-row.js'
 
 /** What one page reads and writes at most, so that other work goes on. */
 export const buildBounds = { rows: 1_000, bytes: 2 * 1024 * 1024, entries: 10_000 }

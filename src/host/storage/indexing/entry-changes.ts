@@ -1,6 +1,6 @@
 import { queryInvalid, StoreError } from '../../documents/store-error.js'
-import { type IndexKeys, nameOf } from './document-keys.js'
 import type { IndexRow } from './index-row.js'
+import { type IndexKeys, nameOf } from './index-row.js'
 
 /** A row of a table of entries, or of unique keys. */
 export interface Entry {

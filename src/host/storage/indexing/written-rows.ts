@@ -1,8 +1,8 @@
 import { queryInvalid, StoreError } from '../../documents/store-error.js'
 import type { IfVersion, StoredDocument, VersionedChange } from '../../ports.js'
-import { type IndexKeys, keysIn, nameOf } from './document-keys.js'
 import { type DocumentChange, valueTaken } from './entry-changes.js'
 import type { IndexRow } from './index-row.js'
+import { type IndexKeys, keysIn, nameOf } from './index-row.js'
 
 /** A collection that is written to. */
 export interface Target {

@@ -1,7 +1,7 @@
 import { queryInvalid } from '../../documents/store-error.js'
 import type { KeyName, KeyValuePage, KeyValues, StoredPair } from '../../ports.js'
 import type { Run } from './pool.js'
-import { booleanAt, bytesTextAt, isNullAt, nullableNumberAt, numberAt } from './rows.js'
+import { booleanAt, bytesTextAt, isNullAt, nullableNumberAt, numberAt } from './pool.js'
 import { rowBytes, type SpaceSchema, type Unit } from './space-schema.js'
 
 const pageBytes = 256 * 1024

@@ -1,6 +1,7 @@
 import { StoreError } from '../../documents/store-error.js'
+import { requireFewCollections } from '../indexing/written-rows.js'
 import type { Run } from './pool.js'
-import { booleanAt, numberAt } from './rows.js'
+import { booleanAt, numberAt } from './pool.js'
 
 /**
  * The steps of a space's schema, each a list of statements. Their count stands in the row of `space`. A released step never
@@ -62,7 +63,7 @@ export function requireName(spaceId: string): string {
 }
 
 /** A collection's table. The server itself checks that a body is JSON. */
-export function collectionTable(schema: string, n: number): string {
+function collectionTable(schema: string, n: number): string {
   return `create table ${schema}.c${n} (
     id bytea primary key,
     ver bigint not null,
@@ -108,4 +109,27 @@ async function stepsDone(run: Run, schema: string): Promise<number> {
   }
   await run(`create schema ${schema}`)
   return 0
+}
+
+/** The name of a collection's table; null when there is no such collection. */
+export async function tableOf(run: Run, schema: string, collection: string): Promise<string | null> {
+  const [row] = await run(`select n from ${schema}.collections where name = $1`, collection)
+  return row === undefined ? null : `${schema}.c${numberAt(row, 'n')}`
+}
+
+/**
+ * Makes a collection and returns its number.
+ *
+ * @throws {StoreError} `quota_exceeded`
+ */
+export async function createCollection(run: Run, schema: string, collection: string): Promise<number> {
+  const [sums] = await run(
+    `select (select count(*) from ${schema}.collections)
+      + (select count(*) from ${schema}.dropped where name like 'c%') as tables`,
+  )
+  requireFewCollections(numberAt(sums, 'tables'))
+  const [row] = await run(`insert into ${schema}.collections (name) values ($1) returning n`, collection)
+  const n = numberAt(row, 'n')
+  await run(collectionTable(schema, n))
+  return n
 }

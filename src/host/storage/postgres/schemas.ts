@@ -1,9 +1,8 @@
 import { openPostgresPool } from '../../../store/sql/engine/postgres.js'
 import { parseServerUrl } from '../../../store/sql/engine/server-address.js'
-import { judgeFault } from '../faults.js'
 import type { GenerationPlaces } from '../generation-places.js'
-import { type Pool, type Run, runOn } from './pool.js'
-import { booleanAt, textAt } from './rows.js'
+import { judgeFault } from '../messages.js'
+import { booleanAt, type Pool, type Run, runOn, textAt } from './pool.js'
 import { draftName, requireName, schemaName } from './schema.js'
 
 /** The schemas of all spaces. What `GenerationPlaces` names rejects with `StoreError`. */

@@ -1,7 +1,6 @@
 import { Lost } from '../../../store/sql/engine/server-faults.js'
 import { StoreError } from '../../documents/store-error.js'
-import { type Connection, type Pool, type Run, repeatable, runOn } from './pool.js'
-import { numberAt } from './rows.js'
+import { type Connection, numberAt, type Pool, type Run, repeatable, runOn } from './pool.js'
 import { migrate } from './schema.js'
 
 /** What reads a schema. */

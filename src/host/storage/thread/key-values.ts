@@ -1,8 +1,8 @@
 import { yieldToEventLoop } from '../../../lib/runtime.js'
 import { queryInvalid } from '../../documents/store-error.js'
 import type { KeyName, KeyValue, KeyValuePage, KeyValues, StoredPair } from '../../ports.js'
-import { blobTextAt, nullableNumberAt } from './rows.js'
 import type { SpaceFile } from './space-file.js'
+import { blobTextAt, nullableNumberAt } from './space-file.js'
 import { removePairs } from './tidy.js'
 
 const pageBytes = 256 * 1024

@@ -1,14 +1,13 @@
-import type { WireAnswer } from '../../documents/wire.js'
-import { requirePairs, runCall } from '../calls.js'
-import type { CallBounds } from '../document-input.js'
-import { judgeFault, unavailable } from '../faults.js'
+import { isWithinBounds } from '../../documents/bounded-json.js'
+import { queryInvalid } from '../../documents/store-error.js'
+import { type WireAnswer, type WireCall, wireFault, wireValue } from '../../documents/wire.js'
+import type { CallBounds, OpenedData } from '../calls.js'
+import { requirePairs, runCall, type SpacePorts } from '../calls.js'
 import type { OpenPlace, SpaceLimits, ThreadRequest } from '../messages.js'
-import type { OpenedData } from '../opened-space.js'
+import { judgeFault, unavailable } from '../messages.js'
 import { openSchema } from '../postgres/open-schema.js'
 import { openPools, type Pools } from '../postgres/pool.js'
-import { answerCall } from './answer.js'
-import { raiseVersions } from './document-rows.js'
-import { createDocuments } from './documents.js'
+import { createDocuments, raiseVersions } from './documents.js'
 import { createIndexes } from './indexes.js'
 import { createKeyValues, putPairs } from './key-values.js'
 import { createSnapshots } from './snapshots.js'
@@ -16,7 +15,7 @@ import { openSpaceFile, type SpaceFileOptions } from './space-file.js'
 import { tidy } from './tidy.js'
 
 /** The files and schemas that a thread has open. */
-export interface OpenSpaces {
+interface OpenSpaces {
   /**
    * What a request asks for: a `WireAnswer` for a call of the wire. `report` learns of errors that such an answer hides.
    *
@@ -116,4 +115,41 @@ function answer(
 
 function textOf(body: string | Uint8Array<ArrayBuffer>): string {
   return typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()
+}
+
+/** Arguments are at most a list of 1,000 rows with three fields each. */
+const argumentBounds = { depth: 8, parts: 10_000 }
+
+interface AnswerOptions extends CallBounds {
+  /** What a rejection that is no `StoreError` becomes, after it was reported. */
+  judge(error: unknown): unknown
+}
+
+/** Answers a call of the wire. Never rejects. */
+export async function answerCall(
+  ports: SpacePorts,
+  call: WireCall,
+  body: string,
+  { judge, ...bounds }: AnswerOptions,
+): Promise<WireAnswer> {
+  try {
+    return wireValue(await runCall(ports, call, readArguments(body), bounds))
+  } catch (error) {
+    return wireFault(judge(error))
+  }
+}
+
+function readArguments(body: string): readonly unknown[] {
+  if (!isWithinBounds(body, argumentBounds)) throw queryInvalid('The arguments of this call have another shape.')
+  const input = parse(body)
+  if (Array.isArray(input)) return input
+  throw queryInvalid('The arguments of a call are a JSON list.')
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }

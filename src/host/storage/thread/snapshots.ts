@@ -1,10 +1,9 @@
 import type { CollectionSize, IndexState, KeyName, Snapshot } from '../../ports.js'
-import { unavailable } from '../faults.js'
-import type { OpenSnapshots } from '../opened-space.js'
+import type { OpenSnapshots } from '../calls.js'
+import { unavailable } from '../messages.js'
 import { createDocuments } from './documents.js'
 import { createIndexes } from './indexes.js'
-import { blobTextAt, nullableNumberAt } from './rows.js'
-import { openSnapshotFile, type SpaceFile, type SpaceFileOptions } from './space-file.js'
+import { blobTextAt, nullableNumberAt, openSnapshotFile, type SpaceFile, type SpaceFileOptions } from './space-file.js'
 
 const pageBytes = 256 * 1024
 const pageRows = 1_000

@@ -1,5 +1,5 @@
-import { blobAt, numberAt, textAt } from './rows.js'
 import type { SpaceFile } from './space-file.js'
+import { blobAt, numberAt, textAt } from './space-file.js'
 
 /** What one transaction deletes at most, so that the thread stays free for other spaces. */
 const page = { rows: 1_000, bytes: 4 * 1024 * 1024, entries: 5_000 }

@@ -1,7 +1,7 @@
 import type { Updateable } from 'kysely'
 import type { Actor } from '../../../model/actor.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
-import type { Claim, ClaimKind, Claims, HeldClaim } from '../claims.js'
+import type { Claim, ClaimKind, Claims, HeldClaim } from '../spaces.js'
 import { actorIn, actorText, reading, type SpacesTable, writing } from './space-tables.js'
 
 export function createClaims(steps: Steps): Claims {

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '../../../store/sql/engine/schema.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
 import type { SealedVariable, SpaceKey } from '../../ports.js'
-import type { Environment, StoredEnvironment, StoredVariable } from '../environment.js'
+import type { Environment, StoredEnvironment, StoredVariable } from '../spaces.js'
 import { holdsClaim } from './claims.js'
 import { actorIn, actorText, reading, type VariablesTable, writing } from './space-tables.js'
 

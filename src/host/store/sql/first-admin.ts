@@ -1,10 +1,9 @@
 import { Refused } from '../../../store/refused.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
 import { toUserRow } from '../../../store/user-rows.js'
-import type { Appointments, FirstAdmin } from '../first-admin.js'
-import { projectStep, recordRight, timeOf } from './keep-admin.js'
+import type { Appointments, FirstAdmin } from '../people.js'
 import { withPeople } from './people-tables.js'
-import { lockProject } from './usable-admins.js'
+import { lockProject, projectStep, recordRight, timeOf } from './rights.js'
 
 export function createFirstAdmin(steps: Steps): FirstAdmin & Appointments {
   return {

@@ -1,7 +1,6 @@
 import { toNumber } from '../../../store/sql/engine/schema.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
-import type { Claim } from '../claims.js'
-import type { ReleaseRecord, Releases } from '../releases.js'
+import type { Claim, ReleaseRecord, Releases } from '../spaces.js'
 import { holdsClaim, updateClaimed } from './claims.js'
 import { actorIn, actorText, type ReleasesTable, reading, writing } from './space-tables.js'
 

@@ -1,8 +1,10 @@
+import type { Kysely } from 'kysely'
 import { isProved, provingWays } from '../../../model/admin-role.js'
-import { toNumber } from '../../../store/sql/engine/schema.js'
-import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
-import type { CountedRights, ProjectUser, Rights } from '../rights.js'
-import { keepingAdmin, projectStep, recordRight, timeOf } from './keep-admin.js'
+import { Refused } from '../../../store/refused.js'
+import { type Tables, toNumber } from '../../../store/sql/engine/schema.js'
+import type { LastAdminCheck, Steps, Unit } from '../../../store/sql/engine/steps.js'
+import { isEnabled, needsNoReset } from '../../../store/sql/user-conditions.js'
+import type { CountedRights, PeopleStep, ProjectUser, Rights } from '../people.js'
 import { type PeopleDatabase, withPeople } from './people-tables.js'
 
 export function createRights(steps: Steps): Rights {
@@ -127,4 +129,82 @@ async function readCounted(db: PeopleDatabase): Promise<CountedRights> {
     })),
     teams: teams.map(({ id, granted }) => ({ id, right: granted })),
   }
+}
+
+/** A step over rights: the project's row is locked before `run` reads or writes. */
+export function projectStep<T>(steps: Steps, run: (unit: Unit) => Promise<T>): Promise<T> {
+  return steps.transaction(async (unit) => {
+    await lockProject(unit)
+    return run(unit)
+  })
+}
+
+/**
+ * The same for a step that may take the right of the last usable administrator away. Then everything is undone, and the
+ * answer is `last_admin`. Where there was none before, as in a project that is not set up yet, nothing is kept.
+ *
+ * @param now Unix seconds
+ */
+export function keepingAdmin<T>(steps: Steps, now: number, run: (unit: Unit) => Promise<T>): Promise<T | 'last_admin'> {
+  return steps.transaction<T | 'last_admin'>(async (unit) => {
+    await lockProject(unit)
+    const before = await usableAdmins(unit.db, now)
+    const answer = await run(unit)
+    const after = await usableAdmins(unit.db, now)
+    if (before.length > 0 && after.length === 0) throw new Refused()
+    return answer
+  }, 'last_admin')
+}
+
+/** The last writes of a step over rights. The change row's subject is what changed: a user's or a team's id. */
+export async function recordRight(unit: Unit, subject: string, { audit, until }: PeopleStep): Promise<void> {
+  unit.audit(audit)
+  unit.change('right', [subject], until)
+}
+
+/** Unix seconds of a step. */
+export function timeOf({ audit }: PeopleStep): number {
+  return Math.floor(audit.atMs / 1000)
+}
+
+/**
+ * Locks the project's row until the commit. Every step that grants or takes away rights begins with it: on PostgreSQL two
+ * snapshots would each see the other's administrator.
+ */
+export async function lockProject({ db }: Pick<Unit, 'db'>): Promise<void> {
+  await withPeople(db)
+    .updateTable('latchkey_project')
+    .set((eb) => ({ epoch: eb('epoch', '+', 1) }))
+    .execute()
+}
+
+/** Ids of the administrators who can administer now: by a right of their own or a team's. `now`: Unix seconds. */
+async function usableAdmins(db: Kysely<Tables>, now: number): Promise<readonly string[]> {
+  const host = withPeople(db)
+  const own = await host.selectFrom('latchkey_rights').select('user_id').where('granted', '=', 'ADMIN').execute()
+  const byTeam = await host
+    .selectFrom('latchkey_team_members')
+    .innerJoin('latchkey_teams', 'latchkey_teams.id', 'latchkey_team_members.team_id')
+    .select('latchkey_team_members.user_id')
+    .where('latchkey_teams.granted', '=', 'ADMIN')
+    .execute()
+  const ids = [...new Set([...own, ...byTeam].map(({ user_id }) => user_id))]
+  if (ids.length === 0) return []
+  const usable = await db
+    .selectFrom('latchkey_users')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('email_verified', '=', 1)
+    .where('verified_by', 'in', provingWays)
+    .where(isEnabled(now))
+    .where(needsNoReset)
+    .execute()
+  return usable.map(({ id }) => id)
+}
+
+/** By rights: of all accounts, only this one could administer. */
+export const isLastByRight: LastAdminCheck = async (unit, id, _emails, now) => {
+  await lockProject(unit)
+  const admins = await usableAdmins(unit.db, now)
+  return admins.length === 1 && admins[0] === id
 }

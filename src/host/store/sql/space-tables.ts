@@ -1,8 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { type Actor, parseActor } from '../../../model/actor.js'
 import type { Tables } from '../../../store/sql/engine/schema.js'
-import type { ClaimKind } from '../claims.js'
-import type { ReleaseRecord } from '../releases.js'
+import type { ClaimKind, ReleaseRecord } from '../spaces.js'
 
 /** As in the store of accounts: a boolean is 0 or 1, JSON is text, and every number that is read goes through `Number()`. */
 type SpaceTables = {

@@ -2,8 +2,7 @@ import type { Selectable } from 'kysely'
 import { subjectIn } from '../../../model/scope.js'
 import { toNumber } from '../../../store/sql/engine/schema.js'
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
-import type { Claim } from '../claims.js'
-import type { SpaceRecord, Spaces } from '../spaces.js'
+import type { Claim, SandboxMark, SpaceRecord, Spaces } from '../spaces.js'
 import { holdsClaim } from './claims.js'
 import { actorIn, reading, type SpacesTable, writing } from './space-tables.js'
 
@@ -129,5 +128,24 @@ function toSpace(row: Selectable<SpacesTable> & { store_now_ms: number }): Space
     busyWith: isClaimed ? row.claim_kind : null,
     busyBy: isClaimed ? actorIn(row.claim_by) : null,
     busySinceMs: isClaimed ? Number(row.claim_since_ms) : null,
+  }
+}
+
+export function createSandboxMark(steps: Steps): SandboxMark {
+  return {
+    isSet: () =>
+      steps.step(async (db) => {
+        const row = await reading(db).selectFrom('latchkey_sandbox').select('slot').executeTakeFirst()
+        return row !== undefined
+      }),
+
+    set: (at) =>
+      steps.step(async (db) => {
+        await reading(db)
+          .insertInto('latchkey_sandbox')
+          .values({ slot: 1, at })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute()
+      }),
   }
 }

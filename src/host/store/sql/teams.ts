@@ -1,7 +1,7 @@
 import type { Steps, Unit } from '../../../store/sql/engine/steps.js'
-import type { TeamChanges, Teams, TeamWithMembers } from '../teams.js'
-import { keepingAdmin, projectStep, recordRight, timeOf } from './keep-admin.js'
+import type { TeamChanges, Teams, TeamWithMembers } from '../people.js'
 import { type PeopleDatabase, withPeople } from './people-tables.js'
+import { keepingAdmin, projectStep, recordRight, timeOf } from './rights.js'
 
 export function createTeams(steps: Steps): Teams {
   return {
