@@ -1,6 +1,7 @@
 import { listIn, numberIn, textIn } from '../lib/json-fields.js'
-import type { Factor, Totp } from '../model/factors/kinds.js'
+import type { Factor } from '../model/factors/kinds.js'
 import type { Passkey } from '../model/factors/passkey.js'
+import type { Totp } from '../model/factors/totp.js'
 import type { FactorProof } from '../model/second-factor.js'
 import { readColumn } from './json-columns.js'
 

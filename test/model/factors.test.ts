@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import type { Totp } from '../../src/model/factors/kinds.js'
 import { hasFactor, sameFactors, twoFactorSince, usableFactors } from '../../src/model/factors/kinds.js'
+import type { Totp } from '../../src/model/factors/totp.js'
 import { factorMethods, provesFactor, withFactor, withoutFactor } from '../../src/model/second-factor.js'
 import { parse, readSources, type Source } from '../support/house-source.js'
 
@@ -94,8 +94,9 @@ describe('a kind of factor', () => {
     /^src\/routes\/index\.ts$/,
     /^src\/tokens\/totp\.ts$/,
     /^src\/store\/factor-columns\.ts$/,
-    /^src\/store\/sql\/second-factors\.ts$/,
-    /^src\/store\/datastore\/second-factors\.ts$/,
+    /^src\/store\/rows\.ts$/,
+    /^src\/store\/sql\/keys-in-use\.ts$/,
+    /^src\/store\/datastore\/keys-in-use\.ts$/,
     /^src\/store\/sql\/migrations\//,
     /^src\/templates\//,
     /^src\/wiring\/open\.ts$/,

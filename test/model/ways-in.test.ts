@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Factor, Totp } from '../../src/model/factors/kinds.js'
+import type { Factor } from '../../src/model/factors/kinds.js'
+import type { Totp } from '../../src/model/factors/totp.js'
 import { mayRemove, signsInAt, type WayIn } from '../../src/model/ways-in.js'
 
 const app: Totp = { kind: 'totp', sealedSecret: 'key1.secret', lastStep: 100, enabledAt: 1000 }

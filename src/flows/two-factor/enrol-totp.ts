@@ -1,7 +1,7 @@
 import { AuthError } from '../../errors.js'
 import { withoutGaps } from '../../lib/readable-code.js'
-import type { Totp } from '../../model/factors/kinds.js'
 import { hasFactor } from '../../model/factors/kinds.js'
+import type { Totp } from '../../model/factors/totp.js'
 import type { OneTimeToken } from '../../model/one-time-token.js'
 import type { SessionPrincipal } from '../../model/principal.js'
 import { type BackupCode, withFactor } from '../../model/second-factor.js'
@@ -17,15 +17,9 @@ import type { PasswordLimitPorts } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { changeMattersUntil, type IssuedSession, issueTokens } from '../steps/issue-tokens.js'
 import { draftBackupCodes } from './backup-codes.js'
-import {
-  type FactorPorts,
-  factorNotice,
-  factorTries,
-  forgetFactorTries,
-  openSecret,
-  requireFactor,
-  sealSecret,
-} from './second-factor.js'
+import { draftEnrolment, findEnrolment } from './enrolment.js'
+import { type FactorPorts, factorNotice, factorTries, forgetFactorTries, requireFactor } from './second-factor.js'
+import { openSecret, sealSecret } from './totp-codes.js'
 
 type EnrolTotpPorts = FactorPorts & PasswordLimitPorts & Pick<Ports, 'sessions' | 'passwords' | 'policy'>
 
@@ -69,49 +63,6 @@ export async function enrolTotp(
   const account = state.user.emailCanonical
   const uri = await ports.authenticator.uri({ secret, account, issuer: ports.policy.issuer })
   return { secret, uri, qrCode: await ports.authenticator.qrCode(uri) }
-}
-
-/** How long an enrolment waits for the first proof of its factor. */
-export const enrolmentSeconds = 10 * 60
-
-/** Whether that session has begun an enrolment that still waits. */
-export async function hasEnrolment(
-  ports: Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock'>,
-  sessionId: string,
-): Promise<boolean> {
-  return (await findEnrolment(ports, sessionId)) !== null
-}
-
-/** Only the session that began an enrolment finds it: the token's hash is a digest of the session's id. */
-function findEnrolment(
-  ports: Pick<Ports, 'oneTimeTokens' | 'keyring' | 'clock'>,
-  sessionId: string,
-): Promise<OneTimeToken | null> {
-  const hashes = ports.keyring.digests('two_factor_enrolment', sessionId)
-  return ports.oneTimeTokens.findByHash('two_factor_enrolment', hashes, ports.clock.now())
-}
-
-/** @param payload What the account will keep of the factor, sealed. */
-function draftEnrolment(
-  ports: Pick<Ports, 'keyring' | 'random' | 'clock'>,
-  { user, session }: SessionState,
-  payload: string,
-): OneTimeToken {
-  const now = ports.clock.now()
-  return {
-    id: ports.random.id(),
-    purpose: 'two_factor_enrolment',
-    subject: user.id,
-    userId: user.id,
-    email: user.emailCanonical,
-    tokenHash: ports.keyring.digest('two_factor_enrolment', session.id),
-    codeHash: null,
-    handleHash: null,
-    payload,
-    tries: 0,
-    createdAt: now,
-    expiresAt: now + enrolmentSeconds,
-  }
 }
 
 type ConfirmTotpPorts = FactorPorts & Pick<Ports, 'sessions' | 'oneTimeTokens' | 'tokens' | 'mails' | 'policy'>

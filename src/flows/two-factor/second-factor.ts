@@ -1,8 +1,7 @@
 import { AuthError } from '../../errors.js'
-import { canonicalCode, withoutGaps } from '../../lib/readable-code.js'
+import { canonicalCode } from '../../lib/readable-code.js'
 import type { AuditEventName } from '../../model/audit-event.js'
-import type { Totp, TotpProof } from '../../model/factors/kinds.js'
-import { type Factor, hasFactor, type KindProof, twoFactorSince } from '../../model/factors/kinds.js'
+import { hasFactor, twoFactorSince } from '../../model/factors/kinds.js'
 import type { OutboxMail } from '../../model/outbox-mail.js'
 import type { FactorProof } from '../../model/second-factor.js'
 import type { Session } from '../../model/session.js'
@@ -13,55 +12,8 @@ import { countTry } from '../steps/account-limits.js'
 import { auditEvent } from '../steps/audit.js'
 import { findDeviceOf } from '../steps/devices.js'
 import { notice } from '../steps/notices.js'
-
-type CodeCheckPorts = Pick<Ports, 'authenticator' | 'keyring' | 'clock'>
-
-/** How a kind of factor checks a typed code. */
-interface CodeCheck<Factor, Proof> {
-  /** Whether the text looks like a code of this kind. Then no other kind, and no backup code, is tried. */
-  recognises(typed: string): boolean
-  /** The proof by a right code; null for a wrong one. Does not use it up. */
-  prove(ports: CodeCheckPorts, of: { userId: string; factor: Factor }, typed: string): Promise<Proof | null>
-}
-
-/** Codes of an authenticator app: six digits, in any spacing. */
-const totpCodes: CodeCheck<Totp, TotpProof> = {
-  recognises: (typed) => /^\d{6}$/.test(withoutGaps(typed)),
-
-  async prove(ports, { userId, factor }, typed) {
-    const secret = openSecret(ports, userId, factor.sealedSecret)
-    if (secret === null) return null
-    const step = await ports.authenticator.stepOf(secret, withoutGaps(typed), factor.lastStep, ports.clock.now())
-    return step === null ? null : { kind: 'totp', step }
-  },
-}
-
-/** Seals an authenticator's secret for that user; it opens in no other user's row. */
-export function sealSecret(ports: Pick<Ports, 'keyring'>, userId: string, secret: string): string {
-  return ports.keyring.seal('totp-secret', userId, secret)
-}
-
-/** Null when the key that sealed it is gone. */
-export function openSecret(ports: Pick<Ports, 'keyring'>, userId: string, sealed: string): string | null {
-  return ports.keyring.open('totp-secret', userId, sealed)
-}
-
-/** The kinds of factor that are proved by a typed code. A new one is a line here. */
-const checks: Readonly<Partial<Record<Factor['kind'], CodeCheck<Factor, KindProof>>>> = {
-  totp: totpCodes,
-}
-
-/** The factor whose code that text looks like, and its check; null where none of the account's has such codes. */
-function checkFor(
-  factors: readonly Factor[],
-  typed: string,
-): { factor: Factor; check: CodeCheck<Factor, KindProof> } | null {
-  for (const factor of factors) {
-    const check = checks[factor.kind]
-    if (check?.recognises(typed)) return { factor, check }
-  }
-  return null
-}
+import type { CodeCheckPorts } from './code-check.js'
+import { checkFor } from './code-kinds.js'
 
 type ProvePorts = CodeCheckPorts & Pick<Ports, 'secondFactors' | 'keyring'>
 export type FactorPorts = ProvePorts & Pick<Ports, 'limiter' | 'devices' | 'audit' | 'clock' | 'random'>
@@ -70,7 +22,7 @@ export type FactorPorts = ProvePorts & Pick<Ports, 'limiter' | 'devices' | 'audi
 export const factorTries = 5
 
 /** A guess at the second factor of an account, by the browser with this device secret. */
-interface FactorTry {
+export interface FactorTry {
   user: UserRecord
   device: string | null
 }

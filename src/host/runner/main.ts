@@ -5,6 +5,8 @@ import { ignoreDebugger } from './ignore-debugger.js'
 import { logFault, start } from './start.js'
 import { readStartOptions } from './start-options.js'
 
+/** Of the pipe to the front. */
+const descriptor = 3
 /** The front kills a child that sends no heartbeat for 10 s. */
 const heartbeatMs = 1_000
 /** The exit code of a release that cannot start. */
@@ -35,14 +37,12 @@ run().catch((error: unknown) => {
   process.exit(failed)
 })
 
-/** The pipe to the front, on descriptor 3. From the child it takes lines of at most 4 KiB. */
+/** The pipe to the front. From the child it takes lines of at most 4 KiB. */
 interface Pipe {
   /** The first line. Never settles when the pipe ends before it; `onClosed` is called then. */
   readLine(): Promise<string>
   write(message: Readonly<Record<string, unknown>>): void
 }
-
-const descriptor = 3
 
 interface PipeListener {
   /** The front closes the pipe or dies. */

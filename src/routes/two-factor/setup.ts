@@ -1,5 +1,5 @@
 import { readStanding } from '../../flows/account/read.js'
-import { hasEnrolment } from '../../flows/two-factor/enrol-totp.js'
+import { hasEnrolment } from '../../flows/two-factor/enrolment.js'
 import { redirect } from '../../http/problem.js'
 import { defineRoute } from '../../http/route.js'
 import { lacksFactor } from '../../settings/required-factor.js'

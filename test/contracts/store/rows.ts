@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../../../src/model/audit-event.js'
-import type { Totp } from '../../../src/model/factors/kinds.js'
 import type { PasskeyRecord } from '../../../src/model/factors/passkey.js'
+import type { Totp } from '../../../src/model/factors/totp.js'
 import type { Identity } from '../../../src/model/identity.js'
 import type { OneTimeToken } from '../../../src/model/one-time-token.js'
 import type { OutboxMail } from '../../../src/model/outbox-mail.js'
