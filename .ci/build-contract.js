@@ -23,6 +23,7 @@ function shapeOf({ type, anyOf, enum: words, items, properties, required = [], a
   if (Array.isArray(type)) {
     const [only, ...others] = type.filter((each) => each !== 'null')
     if (others.length === 0) return { orNull: shapeOf({ type: only }) }
+    if ([only, ...others].every((each) => ['string', 'number', 'boolean'].includes(each))) return 'fact'
   }
   if (anyOf) {
     const rest = anyOf.filter((each) => each.type !== 'null')

@@ -42,10 +42,18 @@ const codeFiles = await code.write({
   entryFileNames: '[name].js',
   chunkFileNames: '[name]-[hash].js',
   comments: { annotation: true, jsdoc: false, legal: true },
-  // Apart from the other module of passwords/ that has a `require`.
-  codeSplitting: { groups: [{ name: 'argon2-package', test: /argon2-package\.js$/ }] },
+  codeSplitting: {
+    groups: [
+      // Apart from the other module of passwords/ that has a `require`.
+      { name: 'argon2-package', test: /argon2-package\.js$/ },
+      // src/tokens/jwt.ts knows by the name of its file whether an application has bundled it.
+      { name: 'jwt', test: /tokens\/jwt\.js$/ },
+    ],
+  },
 })
 for (const file of codeFiles.output) {
+  if (file.type === 'chunk' && file.code.includes('isBundled =') && !/^jwt-[\w-]{8}\.js$/.test(file.fileName))
+    throw new Error(`${file.fileName} holds src/tokens/jwt.ts under a name that it does not know`)
   // `@vercel/nft`, which copies the files of a deployment, follows `require('pg')`, and no other name than `require`.
   if (file.type === 'chunk' && /require\$\d/.test(file.code))
     throw new Error(`${file.fileName} has two modules that call a require`)
@@ -63,7 +71,7 @@ const typeFiles = await types.write({
 // What an earlier build left. Emptying dist first would pull the package away from under whatever runs on it.
 const written = [...codeFiles.output, ...typeFiles.output].map(({ fileName }) => fileName).concat('runner.mjs')
 for (const entry of readdirSync('dist', { recursive: true, withFileTypes: true })) {
-  const path = relative('dist', `${entry.parentPath}/${entry.name}`)
+  const path = relative('dist', `${entry.parentPath}/${entry.name}`).replaceAll('\\', '/')
   if (entry.isFile() && !written.includes(path)) rmSync(`dist/${path}`)
 }
 

@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
+import { parseJsonObject } from '../lib/json-object.js'
 import type { HashJob, HashResult } from './hash-job.js'
 
 const require = createRequire(import.meta.url ?? __filename)
@@ -76,7 +78,7 @@ export class HashWorkers {
     try {
       const filename = fileURLToPath(this.#file ?? new URL('./hash-worker.js', import.meta.url))
       // A bundler copies the file under another name, without the files that it imports.
-      const isCopy = this.#file === null && !/[\\/](passwords|dist)[\\/]hash-worker\.js$/.test(filename)
+      const isCopy = this.#file === null && !isOfThisPackage(filename)
       // Checked first: piscina would leave the job in its queue.
       if (isCopy || !existsSync(filename)) throw new WorkerLost('the worker file is missing', false)
 
@@ -148,4 +150,11 @@ export class HashWorkers {
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}
+
+/** In `src/passwords`, or in `dist` of a package with our name. */
+function isOfThisPackage(file: string): boolean {
+  if (/[\\/]src[\\/]passwords[\\/]hash-worker\.js$/.test(file)) return true
+  const manifest = join(dirname(file), '..', 'package.json')
+  return existsSync(manifest) && parseJsonObject(readFileSync(manifest, 'utf8'))?.name === 'latchkey'
 }

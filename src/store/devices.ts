@@ -34,7 +34,7 @@ export function createDevices(steps: Steps): Devices {
     add: (device, { keep, now }) =>
       steps.transaction(async (unit) => {
         await unit.put(devices, toDeviceRow(device, unit))
-        const expired = await unit.find(devices, { expires_at: { lte: now } }, { limit: expiredAtOnce })
+        const expired = await unit.find(devices, { expires_at: { lte: now } }, { limit: expiredAtOnce, lock: true })
         // The oldest is the one that ends first, because every sign-in moves the end.
         const newestFirst = { expires_at: -1, ordinal: -1 } as const
         const own = await unit.find(devices, { user_id: device.userId }, { sort: newestFirst })

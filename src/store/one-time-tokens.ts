@@ -149,13 +149,14 @@ export async function keepToken(
   // No row stands for "the tokens of this subject", so steps that put one at the same time wait for each other by name.
   await unit.alone(`latchkey:${token.purpose}:${token[sharedBy]}`)
   // Sooner than housekeeping: abandoned tokens hold addresses and hashes.
-  const expired = await unit.find(oneTimeTokens, { expires_at: { lte: now } }, { limit: expiredAtOnce })
+  const expired = await unit.find(oneTimeTokens, { expires_at: { lte: now } }, { limit: expiredAtOnce, lock: true })
   const query = { [sharedBy]: token[sharedBy], purpose: token.purpose }
   const others = await unit.find(oneTimeTokens, query, { sort: newestFirst })
   const live = others.filter(({ expires_at }) => expires_at > now)
   const over = others.filter(({ expires_at }) => expires_at <= now)
-  await unit.remove(oneTimeTokens, [...new Set([...expired, ...over]), ...surplusTokens(live, token, places)])
+  // The new row first: its foreign key locks the user, as every other step does before it takes a token.
   await unit.put(oneTimeTokens, toTokenRow(token, unit))
+  await unit.remove(oneTimeTokens, [...new Set([...expired, ...over]), ...surplusTokens(live, token, places)])
 }
 
 /**

@@ -49,8 +49,8 @@ export interface View {
  * A step under way: all of it happens, or nothing. It sees its own writes.
  *
  * The rule for steps that run at the same time: a row that decides or is changed is read by `get`, or by `find` with `lock`.
- * No other step changes it from then on. Every step reads the user's row before other rows of that user, so that no two steps
- * wait for each other.
+ * No other step changes it from then on. A step reads the user's row before it locks other rows of that user, so that few steps
+ * wait for each other. The database ends a step that does, and it is tried again.
  */
 export interface Unit extends View {
   randomId(): string

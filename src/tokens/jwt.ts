@@ -157,8 +157,8 @@ function lateSigner(): LateModule<{ sign: typeof sign }> {
   )
 }
 
-/** Outside a bundle the package loads whenever it is installed, and costs nothing before it is needed. */
-const isBundled = !/\/tokens\/jwt\.[jt]s$/.test(String(import.meta.url))
+/** Outside a bundle the package loads whenever it is installed, and costs nothing before it is needed. `.ci/build.js` names the file. */
+const isBundled = !/\/(tokens\/jwt\.[jt]s|dist\/jwt-[\w-]{8}\.js)$/.test(String(import.meta.url))
 
 /** jsonwebtoken is CommonJS: it calls `require`, which ES modules lack. */
 function explainBundle(cause: unknown): never {

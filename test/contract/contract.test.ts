@@ -17,6 +17,7 @@ test('the table of the tool is the one that the build writes from the contract',
   execFileSync(process.execPath, ['.ci/build-contract.js', file], { cwd: root })
   const table = readFileSync(join(root, 'src/cli/remote/contract-table.ts'), 'utf8')
   expect(table, 'Run: npm run generate').toBe(readFileSync(file, 'utf8'))
+  expect(table, 'the detail of an audit event').toContain('"detail":{"map":"fact"}')
 })
 
 test('every route of an application is an operation of the contract', () => {

@@ -68,7 +68,9 @@ async function findSandbox(asked: Asked, launcher: readonly string[]): Promise<I
   if (process.getuid?.() === 0) return root
   const bubblewrap = await findBubblewrap()
   if (bubblewrap === null) return missing
-  const version = await versionOf(bubblewrap)
+  const version = await versionOf(bubblewrap).catch((error: unknown) => {
+    throw asSettingsError(error, asked.data)
+  })
   if (version === null) return tooOld
 
   const system = await systemMounts()
@@ -99,7 +101,7 @@ const missing = {
   cause: 'bubblewrap is not installed.',
   cure: 'Install it: apt-get install bubblewrap, or dnf install bubblewrap.',
 }
-const tooOld = { cause: 'bubblewrap is older than 0.8.', cure: 'Install bubblewrap 0.8 or newer.' }
+const tooOld = { cause: 'bubblewrap is older than 0.8, or broken.', cure: 'Install bubblewrap 0.8 or newer.' }
 
 /** Where packages put it. `PATH` is not asked: it may name folders that others write to. */
 const usualPaths = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap']
@@ -116,9 +118,16 @@ function exists(path: string): Promise<boolean> {
   )
 }
 
-/** null: older than 0.8, which lacks `--disable-userns`. */
+/**
+ * null: older than 0.8, which lacks `--disable-userns`, or a program that does not name its version.
+ *
+ * @throws {Error} of the system, with a `syscall`, when no process can be started
+ */
 async function versionOf(bubblewrap: string): Promise<string | null> {
-  const { stdout } = await promisify(execFile)(bubblewrap, ['--version']).catch(() => ({ stdout: '' }))
+  const { stdout } = await promisify(execFile)(bubblewrap, ['--version']).catch((error: unknown) => {
+    if (error instanceof Error && 'syscall' in error) throw error
+    return { stdout: '' }
+  })
   const [, major, minor] = /(\d+)\.(\d+)/.exec(stdout) ?? []
   return Number(major) > 0 || Number(minor) >= 8 ? stdout.trim() : null
 }

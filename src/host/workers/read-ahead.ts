@@ -7,9 +7,14 @@ const most = { ofOne: 1024 * 1024, ofAll: 16 * 1024 * 1024 }
 /** A reader whose rows fill this memory for 2 s in all is slow, in stretches of half a second. */
 const slow = { stretchMs: 500, stretches: 4 }
 
-/** The rows of all tasks that wait for their readers, in characters. */
+/** The rows of all tasks that were not yet read, or that a reader still sends, in characters. */
 export interface RowsHeld {
   characters: number
+}
+
+/** Whether slow readers hold all the memory there is for rows. */
+export function isFull({ characters }: RowsHeld): boolean {
+  return characters >= most.ofAll
 }
 
 export interface ReadAheadOptions {
@@ -40,20 +45,15 @@ export interface ReadAhead {
 export function createReadAhead({ held, ask, ...patience }: ReadAheadOptions): ReadAhead {
   const waiting: TaskEvent[] = []
   const watch = createStallWatch(patience)
-  let own = 0
+  const share = createShare(held)
   let isAsked = false
   let fault: { error: unknown } | null = null
   let wake = () => {}
 
-  function hold(characters: number): void {
-    own += characters
-    held.characters += characters
-  }
-
   function askIfRoom(): void {
     if (isAsked || fault !== null) return
     // A reader that waits gets its next event, however much is held for others.
-    if (waiting.length > 0 && (own >= most.ofOne || held.characters >= most.ofAll)) {
+    if (waiting.length > 0 && share.isFull()) {
       watch.begin()
       return
     }
@@ -65,10 +65,11 @@ export function createReadAhead({ held, ask, ...patience }: ReadAheadOptions): R
   askIfRoom()
   return {
     async next() {
+      share.sent()
       for (;;) {
         const event = waiting.shift()
         if (event) {
-          hold(-sizeOf(event))
+          share.handOver(sizeOf(event))
           askIfRoom()
           return event
         }
@@ -82,7 +83,7 @@ export function createReadAhead({ held, ask, ...patience }: ReadAheadOptions): R
       if (fault !== null) return
       isAsked = false
       waiting.push(event)
-      hold(sizeOf(event))
+      share.hold(sizeOf(event))
       askIfRoom()
       wake()
     },
@@ -93,7 +94,35 @@ export function createReadAhead({ held, ask, ...patience }: ReadAheadOptions): R
     },
     leave() {
       waiting.splice(0)
+      share.leave()
+    },
+  }
+}
+
+/** What one reader holds of the memory for rows. */
+function createShare(held: RowsHeld) {
+  let own = 0
+  let handed = 0
+
+  function hold(characters: number): void {
+    own += characters
+    held.characters += characters
+  }
+
+  return {
+    isFull: () => own >= most.ofOne || isFull(held),
+    hold,
+    /** The reader has the event and sends it. It counts until the reader asks for the next one. */
+    handOver(characters: number) {
+      handed = characters
+    },
+    sent() {
+      hold(-handed)
+      handed = 0
+    },
+    leave() {
       hold(-own)
+      handed = 0
     },
   }
 }

@@ -3,6 +3,7 @@ import type { World } from '../../lib/runtime.js'
 import { unavailable } from '../storage/messages.js'
 import type { SpaceData } from '../storage/space.js'
 import { type Job, startJob } from './job.js'
+import { isFull } from './read-ahead.js'
 import type { Task } from './tasks.js'
 
 interface WorkersOptions {
@@ -61,12 +62,15 @@ export function createWorkers(options: WorkersOptions): Workers {
 
   return {
     async start(space, task, pieces) {
+      if (task.kind === 'query' && isFull(held)) throw busy()
       const place = await places[task.kind].take(space.id)
       const { mingo, literalDots, documentBytes, timer, queryMs = defaultQueryMs } = options
       try {
         if (isClosed) throw unavailable()
         const job = startJob({
-          ...{ program, timer, held, isPlaceWanted: place.isWanted },
+          ...{ program, timer, isPlaceWanted: place.isWanted },
+          // An import has no rows to read.
+          held: task.kind === 'query' ? held : { characters: 0 },
           start: { task, mingo, literalDots, documentBytes },
           answers: space.data,
           pieces: pieces ?? null,

@@ -60,6 +60,6 @@ async function apply(
     return toUser(row)
   }
   await dropLosses(unit, id, losses)
-  if (kept) unit.put(oneTimeTokens, toTokenRow(kept, unit))
+  if (kept) await unit.put(oneTimeTokens, toTokenRow(kept, unit))
   return changeUser(unit, { ...row, ...values }, step)
 }

@@ -14,7 +14,10 @@ export async function isLastByRole(
   now: number,
 ): Promise<boolean> {
   if (emails.length === 0) return false
-  const rows = await unit.find(users, { email_canonical: { in: emails } }, { sort: { id: 1 }, lock: true })
+  const query = { email_canonical: { in: emails } }
+  await unit.find(users, query, { sort: { id: 1 }, lock: true })
+  // Read again: PostgreSQL does not find rows that the former lock holder has committed meanwhile.
+  const rows = await unit.find(users, query)
   const usable = rows.map(toUser).filter((user) => isProved(user) && !user.mustReset && !isDisabled(user, now))
   return usable.length === 1 && usable[0]?.id === id
 }

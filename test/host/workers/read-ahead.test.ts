@@ -74,3 +74,15 @@ test('a reader is slow after 2 s in all during which its memory is full, if anot
     [[expect.objectContaining({ code: 'busy' })]],
   ])
 })
+
+test('a row that a reader still sends counts until it asks for the next one', async () => {
+  const { held, reader } = bed()
+  const one = reader()
+  const all = held.characters
+  await one.next()
+  expect(held.characters).toBe(all)
+  await one.next()
+  expect(held.characters).toBe(all - 100_000)
+  one.leave()
+  expect(held.characters).toBe(0)
+})

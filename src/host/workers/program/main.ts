@@ -88,7 +88,7 @@ export interface Link {
 
 type Reply = Extract<FrontMessage, { kind: 'reply' }>
 
-export function createLink(post: (message: WorkerMessage) => void): Link {
+function createLink(post: (message: WorkerMessage) => void): Link {
   const replies = new Map<number, (reply: Reply) => void>()
   const wanted = createSignal<void>()
   const received = createSignal<Uint8Array | null | 'broken'>()

@@ -34,6 +34,8 @@ export async function insertChanges(
     await db.insertInto('latchkey_changes').values(rows).execute()
     const ids = rows.map(({ id }) => id)
     const stored = await db.selectFrom('latchkey_changes').selectAll().where('id', 'in', ids).execute()
+    // In the order of the step: the database returns them in that of their random ids.
+    stored.sort((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
     written.push(...stored.map(toChange))
   }
   return written
