@@ -525,7 +525,7 @@ describe('the map of the source', () => {
     ['`openSession()`', '`openSessions2()`', 'names openSessions2(), which is gone'],
     ['- **`mail/`**', '- The room', 'No paragraph is about mail'],
     ['`schemes/`', 'A room', 'No paragraph describes passwords/schemes'],
-    ['`sealing/`', 'A room', 'No paragraph describes host/sealing'],
+    ['`host/sealing/`', 'A room', 'No paragraph describes host/sealing'],
     ['`mail/outbox.ts`', 'a file', 'The paragraph about mail names no file of it to read first'],
     ['`mail/outbox.ts`', '`mail/outbox.ts`, `init.ts`, `auth.ts`, `ports.ts`', 'names 4 files'],
     [' auth.ts ', ' ', 'The picture lacks auth.ts'],
