@@ -72,7 +72,7 @@ async function sweepAll(
 ) {
   for (const { id } of spaces) {
     const passOver = (error: unknown) => {
-      if (!hasCode(error, 'space_busy', 'space_not_found', 'store_unavailable')) reportLeft(logger, id)
+      if (!hasCode(error, 'space_busy', 'space_not_found')) reportLeft(logger, id)
     }
     await sweepFormer(ports, id).catch(passOver)
     await sweepDrafts(ports, id).catch(passOver)
