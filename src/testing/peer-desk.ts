@@ -171,7 +171,7 @@ function readAuthorization(authorizationUrl: string, sites: readonly PeerSite[],
     [sent('redirect_uri') === client.REDIRECT_URI, 'redirect_uri is not the one that is registered'],
     [scope.includes(site.scope), `scope lacks ${site.scope}`],
     [sent('code_challenge_method') === 'S256', 'code_challenge_method is not S256'],
-    [/^[\w-]{43}$/.test(sent('code_challenge') ?? ''), 'code_challenge is none of S256'],
+    [/^[\w-]{43}$/.test(sent('code_challenge') ?? ''), 'code_challenge is not an S256 challenge'],
     [sent('state'), 'state is missing'],
   ] as const
   const [fault] = faults.filter(([holds]) => !holds)

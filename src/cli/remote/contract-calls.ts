@@ -13,7 +13,7 @@ export interface CallLine<Of extends Operation = Operation> {
   path: string
   /** In the host it is below `/spaces/:space`. */
   inSpace: boolean
-  /** The answer in JSON. Null: there is none, or it comes in lines. */
+  /** The JSON of the answer. Null for an empty answer and for one in lines. */
   answer: Shape | null
   /** It may also answer with nothing. */
   mayBeEmpty?: true

@@ -159,7 +159,7 @@ export interface AdminTokens {
   /** False when it is to be a team's and its maker is no member of that team. */
   create(token: AdminTokenRecord, audit: AuditEvent): Promise<boolean>
 
-  /** Also an expired one; null when there is none. */
+  /** Finds a token, expired or not. Null: there is no token with this id. */
   find(id: string): Promise<AdminTokenRecord | null>
 
   /** Newest first, expired ones too. */

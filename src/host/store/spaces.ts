@@ -226,7 +226,7 @@ export interface Environment {
 interface KnownGenerations {
   /** The one in force. */
   current: number
-  /** The one before the last restore or undo; null: there is none. */
+  /** The generation that the last restore or undo replaced. Null: no generation was replaced, or it is removed. */
   former: number | null
   /** Whether the time for an undo is not over. By the store's clock. */
   isFormerKept: boolean

@@ -25,7 +25,7 @@ export async function isLastByRole(
 /**
  * Runs a change after which the account may not be usable any more. The rows that decide are locked before it.
  *
- * @throws {LastAdmin} when it was the last administrator, and is none afterwards
+ * @throws {LastAdmin} when the change takes the last administrator away
  */
 export async function keepingAdmin<T>(
   unit: Pick<Unit, 'isLastAdmin'>,

@@ -70,7 +70,7 @@ export function passkeysOf(view: View, userId: string): Promise<PasskeysTable[]>
   return view.find(passkeys, { user_id: userId }, { sort: { created_at: 1, id: 1 } })
 }
 
-/** The user's passkey of that id, locked; null when there is none. */
+/** Locks and returns the user's passkey with that id. Null: the user has no such passkey. */
 export async function passkeyOf(unit: Unit, userId: string, id: string): Promise<PasskeysTable | null> {
   const [row] = await unit.find(passkeys, { user_id: userId, id }, { lock: true })
   return row ?? null
